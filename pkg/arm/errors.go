@@ -79,30 +79,54 @@ const maxText = 256
 // problem+json, and anything else as text. It never fails.
 func ParseError(status int, header http.Header, body []byte) *Error {
 	e := &Error{Status: status, FailureCause: header.Get(HeaderFailureCause)}
-	var shape struct {
-		Error  json.RawMessage `json:"error"`
-		Title  string          `json:"title"`
-		Detail string          `json:"detail"`
-	}
+	var shape map[string]json.RawMessage
 	if json.Unmarshal(body, &shape) != nil {
 		e.Message = text(header, body)
 		return e
 	}
 	inner := body
-	if len(shape.Error) > 0 && string(shape.Error) != "null" {
-		inner = shape.Error
+	if raw := member(shape, "error"); len(raw) > 0 && string(raw) != "null" {
+		inner = raw
 	}
-	// Field names match without case, which covers {Code,Message}.
-	if json.Unmarshal(inner, e) != nil {
-		var code string
-		if json.Unmarshal(inner, &code) == nil {
-			e.Code = code
+	// Field names match without case, which covers {Code,Message}. A field of
+	// the wrong type is left out, and the others are read all the same.
+	if json.Unmarshal(inner, e) != nil && e.Code == "" {
+		var bare map[string]json.RawMessage
+		if json.Unmarshal(inner, &bare) == nil {
+			inner = member(bare, "code")
 		}
+		e.Code = scalar(inner)
 	}
 	if e.Code == "" && e.Message == "" {
-		e.Code, e.Message = shape.Title, shape.Detail
+		e.Code, e.Message = scalar(member(shape, "title")), scalar(member(shape, "detail"))
 	}
 	return e
+}
+
+// member finds a property without case.
+func member(m map[string]json.RawMessage, name string) json.RawMessage {
+	if v, ok := m[name]; ok {
+		return v
+	}
+	for k, v := range m {
+		if strings.EqualFold(k, name) {
+			return v
+		}
+	}
+	return nil
+}
+
+// scalar is a string or number as text; "" for anything else.
+func scalar(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	var n json.Number
+	if json.Unmarshal(raw, &n) == nil {
+		return n.String()
+	}
+	return ""
 }
 
 func text(header http.Header, body []byte) string {

@@ -43,10 +43,10 @@ func ParseID(s string) (ID, error) {
 	if !strings.HasPrefix(s, "/") || strings.ContainsAny(s, "?#") {
 		return ID{}, fmt.Errorf("reading resource ID %q: %w", s, errID)
 	}
-	segments := strings.Split(strings.Trim(s, "/"), "/")
+	segments := strings.Split(strings.TrimSuffix(s[1:], "/"), "/")
 	for _, seg := range segments {
-		if seg == "" {
-			return ID{}, fmt.Errorf("reading resource ID %q: empty segment: %w", s, errID)
+		if err := checkSegment(seg); err != nil {
+			return ID{}, fmt.Errorf("reading resource ID %q: %w", s, err)
 		}
 	}
 	id, err := parse(segments)
@@ -54,6 +54,20 @@ func ParseID(s string) (ID, error) {
 		return ID{}, fmt.Errorf("reading resource ID %q: %w", s, err)
 	}
 	return id, nil
+}
+
+// checkSegment refuses what a server or proxy on the way may read as another
+// path: what lies within an allowed scope must stay there.
+func checkSegment(s string) error {
+	switch {
+	case s == "":
+		return fmt.Errorf("empty segment: %w", errID)
+	case s == "." || s == "..":
+		return fmt.Errorf("segment %q: %w", s, errID)
+	case strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' }):
+		return fmt.Errorf("segment %q holds a backslash or a control character: %w", s, errID)
+	}
+	return nil
 }
 
 func parse(seg []string) (ID, error) {
@@ -87,6 +101,9 @@ func parse(seg []string) (ID, error) {
 func (id ID) provider(seg []string) (ID, error) {
 	if len(seg) < 4 || len(seg)%2 != 0 || !strings.EqualFold(seg[0], providersSegment) {
 		return ID{}, errID
+	}
+	if strings.EqualFold(seg[1], resources) && (strings.EqualFold(seg[2], subsSegment) || strings.EqualFold(seg[2], groupsSegment)) {
+		return ID{}, fmt.Errorf("%s/%s has a path of its own: %w", seg[1], seg[2], errID)
 	}
 	next := ID{
 		SubscriptionID: id.SubscriptionID, ResourceGroup: id.ResourceGroup, ManagementGroup: id.ManagementGroup,
@@ -187,8 +204,12 @@ func (id ID) Parent() ID {
 
 // Child is the resource of one more type and name below id. Below a
 // subscription or group the type starts with its namespace:
-// "Microsoft.Network/virtualNetworks"; so it does for extension resources.
+// "Microsoft.Network/virtualNetworks"; so it does for extension resources. A
+// name with a slash is an error: it would be another resource.
 func (id ID) Child(typ, name string) (ID, error) {
+	if strings.Contains(name, "/") {
+		return ID{}, fmt.Errorf("reading the name %q: expected no slash", name)
+	}
 	if !strings.Contains(typ, "/") && !strings.EqualFold(typ, groupsSegment) {
 		return ParseID(id.String() + "/" + typ + "/" + name)
 	}
@@ -207,8 +228,12 @@ func (id ID) Equal(other ID) bool { return id.Fold() == other.Fold() }
 // Fold is the ID in lower case: a key for maps.
 func (id ID) Fold() string { return strings.ToLower(id.String()) }
 
-// Within reports whether id is scope or lies below it.
+// Within reports whether id is scope or lies below it. The scope "/" holds
+// everything, an empty one nothing.
 func (id ID) Within(scope string) bool {
+	if scope == "" || id.IsZero() {
+		return false
+	}
 	s := strings.ToLower(strings.TrimRight(scope, "/"))
 	f := id.Fold()
 	return f == s || strings.HasPrefix(f, s+"/")

@@ -25,10 +25,12 @@ const (
 )
 
 // IsTerminal reports whether a provisioningState or an operation's status is
-// final. No state counts as Succeeded; spelling and case are forgiven.
+// final. No state counts as Succeeded; spelling and case are forgiven, and
+// Completed, which some services say instead, counts too, as it does for
+// azcore.
 func IsTerminal(state string) bool {
 	switch strings.ToLower(state) {
-	case "", "succeeded", "failed", "canceled", "cancelled":
+	case "", "succeeded", "completed", "failed", "canceled", "cancelled":
 		return true
 	}
 	return false
@@ -36,7 +38,7 @@ func IsTerminal(state string) bool {
 
 // IsSucceeded reports whether a state is final and good.
 func IsSucceeded(state string) bool {
-	return state == "" || strings.EqualFold(state, Succeeded)
+	return state == "" || strings.EqualFold(state, Succeeded) || strings.EqualFold(state, "Completed")
 }
 
 // ProvisioningState reads properties.provisioningState of a body; "" where

@@ -70,9 +70,11 @@ func Rules() []Rule {
 		// Codes that say more than the status they come with.
 		{Codes: []string{"MissingSubscriptionRegistration", "MissingRegistrationForResourceProvider", "SubscriptionNotRegistered", "Subscription Not Registered"}, Outcome: NotRegistered},
 		{Statuses: []int{400, 409, 429, 500, operation}, Codes: []string{"RetryableError", "ReferencedResourceNotProvisioned"}, Outcome: WaitDependency},
-		{Statuses: []int{400, 404, 409, operation}, Codes: []string{"ManagedEnvironmentNotProvisioned", "ManagedEnvironmentNotFound", "PrincipalNotFound", "InvalidResourceReference", "LinkedInvalidPropertyId", "FailedIdentityOperation", "StorageProvisioningStateNotSucceeded", "WorkspaceNotFound", "ParentResourceNotReady", "DependentResourceNotFound"}, Outcome: WaitDependency},
+		{Statuses: []int{400, 404, 409, operation}, Codes: []string{"ManagedEnvironmentNotProvisioned", "ManagedEnvironmentNotFound", "PrincipalNotFound", "InvalidResourceReference", "LinkedInvalidPropertyId", "FailedIdentityOperation", "StorageProvisioningStateNotSucceeded", "WorkspaceNotFound", "ParentResourceNotReady", "DependentResourceNotFound", "VirtualEndpointOwnerServerNotInReadyState"}, Outcome: WaitDependency},
 		{Statuses: []int{400, 409, operation}, Codes: []string{"CannotDeleteResource", "InUse", "InUseSubnetCannotBeDeleted", "InUseNetworkSecurityGroupCannotBeDeleted", "InUseRouteTableCannotBeDeleted", "NicInUse", "PublicIPAddressCannotBeDeleted", "ResourceGroupBeingDeleted", "ResourceInUse", "NestedResourcesExist"}, Outcome: WaitDependency},
-		{Statuses: []int{400, 409, 429, operation}, Codes: []string{"AnotherOperationInProgress", "OperationInProgress", "ServiceLocked", "ConflictingConcurrentWriteNotAllowed", "ConcurrentOperation", "OperationPreempted"}, Outcome: Conflict},
+		{Statuses: []int{400, 409, 429, operation}, Codes: []string{"AnotherOperationInProgress", "OperationInProgress", "ServiceLocked", "ConflictingConcurrentWriteNotAllowed", "ConcurrentOperation", "OperationPreempted", "ServerIsBusy"}, Outcome: Conflict},
+		{Statuses: []int{operation}, Codes: []string{"Conflict"}, Outcome: Conflict},
+		{Statuses: []int{operation}, Codes: []string{"InternalServerError", "InternalError", "ServiceUnavailable"}, Outcome: Retry},
 
 		{Statuses: []int{429}, Outcome: Throttled},
 		{Statuses: []int{401}, Outcome: Unauthorized},

@@ -65,6 +65,9 @@ func TestClassify(t *testing.T) {
 		"500":                              {put, arm.Error{Status: 500}, Retry},
 		"503":                              {get, arm.Error{Status: 503}, Retry},
 		"an operation that failed":         {put, arm.Error{Code: "AllocationFailed"}, Failed},
+		"an operation that met another":    {put, arm.Error{Code: "Conflict"}, Conflict},
+		"an operation that broke":          {put, arm.Error{Code: "InternalServerError"}, Retry},
+		"an owner that is not ready":       {put, arm.Error{Code: "VirtualEndpointOwnerServerNotInReadyState"}, WaitDependency},
 		"a redirect":                       {get, arm.Error{Status: 307}, Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
