@@ -23,6 +23,9 @@ func same(f *Field, want, have any, subset bool) bool {
 	if subset && have == nil && Empty(want) {
 		return true
 	}
+	if d := digestOf(want); d != "" {
+		return digestOf(have) == d
+	}
 	switch w := want.(type) {
 	case map[string]any:
 		h, ok := have.(map[string]any)
@@ -31,12 +34,10 @@ func same(f *Field, want, have any, subset bool) bool {
 		h, ok := have.([]any)
 		return ok && sameList(f, w, h, subset)
 	case Hidden:
-		return digestOf(have) == w.digest
+		// Without a digest nothing is known of it.
+		return false
 	case nil:
 		return have == nil
-	}
-	if d := digestOf(have); d != "" {
-		return digestOf(want) == d
 	}
 	return sameScalar(f, want, have)
 }
@@ -73,9 +74,6 @@ func digestOf(v any) string {
 }
 
 func sameObject(f *Field, want, have map[string]any, subset bool) bool {
-	if d := digestOf(want); d != "" {
-		return digestOf(have) == d
-	}
 	if !subset && len(want) != len(have) {
 		return false
 	}
@@ -113,16 +111,34 @@ func sameList(f *Field, want, have []any, subset bool) bool {
 		}
 		return true
 	}
-	used := make([]bool, len(have))
-	for _, w := range want {
-		found := false
-		for i, h := range have {
-			if !used[i] && same(item, w, h, subset) {
-				used[i], found = true, true
-				break
+	return matchAll(len(want), func(i, j int) bool { return same(item, want[i], have[j], subset) })
+}
+
+// matchAll reports whether n wanted items can each be given one of n found
+// items that fits. One that fits several makes room for one that fits fewer.
+func matchAll(n int, fits func(want, have int) bool) bool {
+	owner := make([]int, n)
+	for j := range owner {
+		owner[j] = -1
+	}
+	var place func(i int, seen []bool) bool
+	place = func(i int, seen []bool) bool {
+		for k := range n {
+			// Most lists come back in order.
+			j := (i + k) % n
+			if seen[j] || !fits(i, j) {
+				continue
+			}
+			seen[j] = true
+			if owner[j] < 0 || place(owner[j], seen) {
+				owner[j] = i
+				return true
 			}
 		}
-		if !found {
+		return false
+	}
+	for i := range n {
+		if !place(i, make([]bool, n)) {
 			return false
 		}
 	}

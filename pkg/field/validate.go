@@ -170,6 +170,9 @@ func (w *validator) scalar(p Path, f *Field, v any) {
 		return
 	}
 	if f.Closed && !f.inEnum(v) {
+		if f.Behaviours.Has(Secret) {
+			v = Hidden{}
+		}
 		w.add(p, NotSupported, "expected one of %s, found %v", enumText(f.Enum), v)
 	}
 	if s, ok := v.(string); ok {

@@ -211,14 +211,19 @@ func (t *Type) ItemKeys(item any) ([]KeyValue, bool) {
 
 // Hidden is a secret value on its way into a request. It shows only its
 // digest wherever it is printed, logged or marshalled; Reveal alone gives the
-// value away.
+// value away. Two of them are the same if their digests are.
 type Hidden struct {
-	value  string
+	// value is a pointer because fmt prints the parts of what lies in an
+	// unexported field, whatever its methods say: of a pointer, the address.
+	value  *string
 	digest string
 }
 
 // NewHidden holds a secret value and the digest that stands for it.
-func NewHidden(value, digest string) Hidden { return Hidden{value: value, digest: digest} }
+func NewHidden(value, digest string) Hidden { return Hidden{value: &value, digest: digest} }
+
+// Equal compares digests.
+func (h Hidden) Equal(other Hidden) bool { return h.digest == other.digest }
 
 // DigestKey is the property under which a Hidden value is marshalled.
 const DigestKey = "$digest"
@@ -241,7 +246,10 @@ func (h Hidden) MarshalJSON() ([]byte, error) {
 func Reveal(v any) any {
 	switch x := v.(type) {
 	case Hidden:
-		return x.value
+		if x.value == nil {
+			return ""
+		}
+		return *x.value
 	case map[string]any:
 		c := make(map[string]any, len(x))
 		for k, e := range x {
