@@ -1,0 +1,14 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "armature",
+		Short:         "Run Azure from Kubernetes: manager, simulator and generator in one binary",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.AddCommand(newGenerateCommand(), newTypesCommand(), newSpecsCommand())
+	return root
+}
