@@ -12,17 +12,15 @@ import (
 type roleFile struct {
 	metav1.TypeMeta `json:",inline"`
 
-	Metadata struct {
-		Name string `json:"name"`
-	} `json:"metadata"`
-	Rules []rbac.PolicyRule `json:"rules"`
+	Metadata crdMeta           `json:"metadata"`
+	Rules    []rbac.PolicyRule `json:"rules"`
 }
 
-// Role writes what the manager may do: its kinds, and what it needs beside
-// them.
+// Role writes what the manager may do with the kinds. Its label adds it to the
+// manager's own role.
 func Role(all []*classify.Result) (File, error) {
 	role := roleFile{TypeMeta: metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole"}}
-	role.Metadata.Name = "armature-manager"
+	role.Metadata = crdMeta{Name: "armature-generated-kinds", Labels: map[string]string{"armature.dev/aggregate-to-manager": "true"}}
 	read := []string{"get", "list", "watch"}
 	groups, members := byGroup(all)
 	for _, g := range groups {
@@ -40,12 +38,5 @@ func Role(all []*classify.Result) (File, error) {
 			rbac.PolicyRule{APIGroups: []string{g}, Resources: status, Verbs: []string{"get", "patch", "update"}},
 			rbac.PolicyRule{APIGroups: []string{g}, Resources: finalizers, Verbs: []string{"update"}})
 	}
-	role.Rules = append(role.Rules,
-		rbac.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: read},
-		rbac.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: append(slices.Clone(read), "create", "patch", "update")},
-		rbac.PolicyRule{APIGroups: []string{"", "events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
-		rbac.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: append(slices.Clone(read), "create", "delete", "patch", "update")},
-		rbac.PolicyRule{APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}, Verbs: read},
-		rbac.PolicyRule{APIGroups: []string{"admissionregistration.k8s.io"}, Resources: []string{"validatingwebhookconfigurations"}, Verbs: append(slices.Clone(read), "patch", "update")})
 	return yamlFile("config/rbac/role.yaml", role)
 }

@@ -72,10 +72,10 @@ func (w *schemaWriter) place(f *field.Field, t trail, plain bool) apiext.JSONSch
 		return stub(f, t)
 	}
 	s := w.value(f, t, plain)
-	if !plain {
+	if !plain || s.Type == "" {
 		return s
 	}
-	if f.Behaviours.Has(field.CreateOnly) && s.Type != "" {
+	if f.Behaviours.Has(field.CreateOnly) {
 		w.rules = append(w.rules, createOnlyRule(f, t)...)
 	}
 	if f.Behaviours.Has(field.Required) && (len(t) == 1 || len(t) == 2 && t[0] == "properties") {
