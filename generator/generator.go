@@ -33,16 +33,15 @@ type Input struct {
 type Output struct {
 	// Kinds are the classified and named types, by ARM type.
 	Kinds []*classify.Result
-	// Folders are the API version folders that the types were read from, by
-	// ARM type.
-	Folders     map[string][]string
+	// Folders are those of all files that were read.
+	Folders     []string
 	Diagnostics *swagger.Diagnostics
 }
 
 // Run reads and classifies. A type that fails is a diagnostic and missing in
 // the output; an error means that nothing could be read at all.
 func Run(in Input) (*Output, error) {
-	out := &Output{Diagnostics: &swagger.Diagnostics{}, Folders: map[string][]string{}}
+	out := &Output{Diagnostics: &swagger.Diagnostics{}}
 	loader := swagger.NewLoader(in.Specs)
 	index, err := swagger.NewIndex(loader, out.Diagnostics)
 	if err != nil {
@@ -59,6 +58,10 @@ func Run(in Input) (*Output, error) {
 	slices.SortFunc(out.Kinds, func(a, b *classify.Result) int {
 		return strings.Compare(strings.ToLower(a.Type), strings.ToLower(b.Type))
 	})
+	out.Folders = loader.Folders()
+	for _, k := range out.Kinds {
+		k.Children = index.Children(k.Type)
+	}
 	out.Kinds = nameKinds(out.Kinds, in.Locks, out.Diagnostics)
 	return out, nil
 }
@@ -126,7 +129,6 @@ func (r *run) folder(types []swagger.Found) {
 		r.mu.Lock()
 		if k != nil {
 			r.out.Kinds = append(r.out.Kinds, k)
-			r.out.Folders[k.Type] = []string{f.Folder}
 		}
 		r.done++
 		if r.in.Progress != nil {

@@ -12,19 +12,19 @@ import (
 	"github.com/armature-dev/armature/generator/swagger"
 )
 
-// SpecsLock pins upstream: which commit, which types at which versions.
+// SpecsLock pins upstream: which commit, which types at which versions, and
+// the folders that these are described in.
 type SpecsLock struct {
 	Repository string       `json:"repository"`
 	Commit     string       `json:"commit"`
 	Types      []LockedType `json:"types"`
+	Folders    []string     `json:"folders"`
 }
 
-// LockedType is a type, its version, and the folders that its description
-// lies in.
+// LockedType is a type and its version.
 type LockedType struct {
-	Type    string   `json:"type"`
-	Version string   `json:"version"`
-	Folders []string `json:"folders,omitempty"`
+	Type    string `json:"type"`
+	Version string `json:"version"`
 }
 
 // KindLock pins the names of a kind: they are API.

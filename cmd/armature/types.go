@@ -94,8 +94,7 @@ type row struct {
 type shown struct {
 	*classify.Result
 
-	Text   struct{} `json:"-"`
-	Fields []row    `json:"fields"`
+	Fields []row `json:"fields"`
 }
 
 func show(w io.Writer, r *classify.Result, output string) error {
@@ -104,7 +103,7 @@ func show(w io.Writer, r *classify.Result, output string) error {
 	case "table":
 		return table(w, r, rows)
 	case "json", "yaml":
-		b, err := json.MarshalIndent(shown{Result: &classify.Result{Descriptor: r.Descriptor, File: r.File, Pointer: r.Pointer}, Fields: rows}, "", "  ")
+		b, err := json.MarshalIndent(shown{Result: r, Fields: rows}, "", "  ")
 		if err == nil && output == "yaml" {
 			b, err = yaml.JSONToYAML(b)
 		}

@@ -18,9 +18,6 @@ import (
 type Result struct {
 	*resource.Descriptor
 
-	// Text holds upstream's descriptions, for those who generate for their
-	// own use.
-	Text map[*field.Field]string
 	// File is where the type's PUT is described.
 	File, Pointer string
 }
@@ -30,7 +27,7 @@ type Result struct {
 func Classify(r *swagger.Resource, overlays []Overlay, ds *swagger.Diagnostics) *Result {
 	put, get := r.Verbs[http.MethodPut], r.Verbs[http.MethodGet]
 	d := &resource.Descriptor{Type: r.Type, APIVersion: r.Version, Verbs: map[string]resource.Verb{}, Name: nameRule(r)}
-	res := &Result{Descriptor: d, Text: map[*field.Field]string{}}
+	res := &Result{Descriptor: d}
 	for _, route := range r.Routes {
 		if !d.HasScope(route.Scope) || route.Scope == resource.Extension {
 			d.Scopes = append(d.Scopes, resource.Scope{Kind: route.Scope, Path: route.Path})
@@ -41,7 +38,7 @@ func Classify(r *swagger.Resource, overlays []Overlay, ds *swagger.Diagnostics) 
 	for name, op := range r.Verbs {
 		d.Verbs[name] = verb(op)
 	}
-	b := newBuilder(r, res.Text, ds)
+	b := newBuilder(r, ds)
 	if put != nil {
 		res.File, res.Pointer = put.File, put.Pointer
 		d.Body = b.body(put, get, r.Verbs[http.MethodPatch])

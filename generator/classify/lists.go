@@ -70,32 +70,33 @@ func nameable(t *field.Type) *field.Type {
 // listKeys are the leaves that tell items apart: x-ms-identifiers, or without
 // it the item's name or id. Keys that can't be written tell nothing apart in a
 // spec, so they are no keys.
-func listKeys(s *swagger.Schema, item *field.Field) []string {
+func listKeys(s *swagger.Schema, item *field.Field) (keys []string, reason field.Evidence) {
 	if item.Kind != field.Object {
-		return nil
+		return nil, field.Evidence{}
 	}
 	named := writableString(item, "name") && item.Fields["properties"] != nil
 	if s.Identifiers != nil {
 		if len(s.Identifiers) == 1 && s.Identifiers[0] == "id" && named {
-			return []string{"name"}
+			return []string{"name"}, byRule("x-ms-identifiers id, which the service makes from the name")
 		}
 		for _, k := range s.Identifiers {
 			if !writableLeaf(item, k) {
-				return nil
+				return nil, field.Evidence{}
 			}
 		}
-		if len(s.Identifiers) == 0 {
-			return nil
-		}
-		return s.Identifiers
+		return s.Identifiers, field.Evidence{Fact: "keys", Source: "marker", Detail: "x-ms-identifiers"}
 	}
 	switch {
 	case named, writableString(item, "name") && item.Fields["name"].Behaviours.Has(field.Required):
-		return []string{"name"}
+		return []string{"name"}, byRule("items with a name")
 	case item.Embedded, writableString(item, "id") && (len(item.Fields) == 1 || item.Fields["id"].Behaviours.Has(field.Required)):
-		return []string{"id"}
+		return []string{"id"}, byRule("items that are references")
 	}
-	return nil
+	return nil, field.Evidence{}
+}
+
+func byRule(detail string) field.Evidence {
+	return field.Evidence{Fact: "keys", Source: "naming", Detail: detail}
 }
 
 func writableString(f *field.Field, name string) bool {

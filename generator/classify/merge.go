@@ -14,11 +14,12 @@ import (
 // combination of models, so that cyclic shapes become cyclic trees.
 type builder struct {
 	res  *swagger.Resource
-	text map[*field.Field]string
 	ds   *swagger.Diagnostics
 	memo map[key]*field.Type
 	// updates is true where the PATCH model tells what an update can change.
 	updates bool
+	// keyed tells why a list has its keys.
+	keyed map[*field.Type]field.Evidence
 }
 
 // models are the shapes of one place in the PUT, GET and PATCH bodies; any of
@@ -45,8 +46,8 @@ type place struct {
 	patched bool
 }
 
-func newBuilder(r *swagger.Resource, text map[*field.Field]string, ds *swagger.Diagnostics) *builder {
-	return &builder{res: r, text: text, ds: ds, memo: map[key]*field.Type{}}
+func newBuilder(r *swagger.Resource, ds *swagger.Diagnostics) *builder {
+	return &builder{res: r, ds: ds, memo: map[key]*field.Type{}, keyed: map[*field.Type]field.Evidence{}}
 }
 
 // body is the tree of what a resource's body can hold.
@@ -85,7 +86,7 @@ func (b *builder) body(put, get, patch *swagger.Operation) *field.Field {
 
 // single is the tree of one model alone.
 func (b *builder) single(p *swagger.Prop) *field.Field {
-	c := &builder{res: b.res, text: b.text, ds: b.ds, memo: map[key]*field.Type{}}
+	c := newBuilder(b.res, b.ds)
 	return &field.Field{Type: c.typ(models{put: p.Schema}, place{in: b.res.Type})}
 }
 
@@ -118,6 +119,7 @@ func (b *builder) typ(m models, ctx place) *field.Type {
 	if t := b.memo[k]; t != nil {
 		return t
 	}
+	b.broken(m)
 	t := &field.Type{
 		Name: main.Name, Kind: main.Kind, Format: main.Format,
 		Enum: main.Enum, Closed: main.Closed, Limits: main.Limits,
@@ -139,9 +141,21 @@ func (b *builder) typ(m models, ctx place) *field.Type {
 		if t.Elem == nil {
 			t.Elem = &field.Field{Type: &field.Type{Kind: field.Any}}
 		}
-		t.Keys = listKeys(main, t.Elem)
+		t.Keys, b.keyed[t] = listKeys(main, t.Elem)
 	}
 	return t
+}
+
+// broken reports shapes that could not be resolved: the type can't be
+// generated then.
+func (b *builder) broken(m models) {
+	for _, s := range []*swagger.Schema{m.put, m.get} {
+		if s != nil && s.Broken != nil {
+			d := *s.Broken
+			d.Type = b.res.Type
+			b.ds.Add(d)
+		}
+	}
 }
 
 // embed makes t a resource of its own: its id can be written, the rest is
@@ -239,7 +253,7 @@ func (b *builder) use(name string, p trio, ctx place) *field.Field {
 	in := ctx
 	in.compare = both
 	child := childType(name, main, ctx.in)
-	f := &field.Field{Default: main.Default}
+	f := &field.Field{Default: main.Default, Description: main.Description}
 	if child != "" {
 		f.Type = b.children(p, child, in)
 		f.Children = child
@@ -247,10 +261,10 @@ func (b *builder) use(name string, p trio, ctx place) *field.Field {
 	} else {
 		f.Type = b.typ(models{schema(p.put), schema(p.get), schema(p.patch)}, in)
 	}
+	if len(f.Keys) > 0 && child == "" {
+		f.Evidence = append(f.Evidence, b.keyed[f.Type])
+	}
 	b.behave(f, p, ctx)
 	names(f, name, main)
-	if main.Description != "" {
-		b.text[f] = main.Description
-	}
 	return f
 }

@@ -102,6 +102,9 @@ func (b *builder) compare(f *field.Field, p trio, ctx place) {
 
 // names applies what a name alone tells.
 func names(f *field.Field, name string, p *swagger.Prop) {
+	if name == "protectedSettings" && !f.Behaviours.Has(field.ReadOnly) {
+		secret(f, "naming", "protected settings are never shown")
+	}
 	if f.Kind == field.String && !f.Behaviours.Has(field.Secret) && len(p.Enum) == 0 && secretName(name) {
 		secret(f, "naming", "looks like a credential")
 		if f.Behaviours.Has(field.ReadOnly) {
@@ -164,7 +167,12 @@ func rootRules(f *field.Field) {
 	f.Type = &t
 	_, enveloped := t.Fields["properties"]
 	for _, name := range []string{"id", "systemData", "etag", "name", "type"} {
-		if c := t.Fields[name]; c != nil && (enveloped || name == "id" || name == "systemData") {
+		c := t.Fields[name]
+		if c == nil || !enveloped && name != "id" && name != "systemData" {
+			continue
+		}
+		// A PUT that demands its own name or type in the body must get it.
+		if named := name == "name" || name == "type"; !named || !c.Behaviours.Has(field.Required) {
 			t.Fields[name] = serverOwned(c, name+" of the envelope")
 		}
 	}
@@ -174,6 +182,7 @@ func rootRules(f *field.Field) {
 	}
 	if c := t.Fields["location"]; c != nil && !c.Behaviours.Has(field.ReadOnly) {
 		l := *c
+		l.Evidence = slices.Clone(c.Evidence)
 		learn(&l, field.CreateOnly, "naming", "location of the envelope")
 		t.Fields["location"] = &l
 	}

@@ -263,8 +263,8 @@ func (w *schemaWriter) about(f *field.Field, t trail) string {
 		parts = append(parts, "shows "+f.Children+"; items that others own are kept")
 	}
 	text := strings.Join(parts, "; ")
-	if own := w.r.Text[f]; w.opts.Descriptions && own != "" {
-		text += ". " + own
+	if w.opts.Descriptions && f.Description != "" {
+		text += ". " + f.Description
 	}
 	return text
 }

@@ -113,6 +113,19 @@ func (x *Index) Types() []string {
 	return names
 }
 
+// Children lists the types that lie directly in another.
+func (x *Index) Children(armType string) []string {
+	prefix := strings.ToLower(armType) + "/"
+	var names []string
+	for key := range x.types {
+		if rest, ok := strings.CutPrefix(key, prefix); ok && !strings.Contains(rest, "/") {
+			names = append(names, x.spell(key))
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
 func (x *Index) spell(key string) string {
 	votes := map[string]int{}
 	for _, e := range x.types[key] {

@@ -32,6 +32,7 @@ type Loader struct {
 	fsys fs.FS
 	mu   sync.Mutex
 	docs map[string]*loading
+	dirs map[string]bool
 }
 
 type loading struct {
@@ -42,7 +43,7 @@ type loading struct {
 
 // NewLoader reads from fsys, the root of a specs checkout.
 func NewLoader(fsys fs.FS) *Loader {
-	return &Loader{fsys: fsys, docs: map[string]*loading{}}
+	return &Loader{fsys: fsys, docs: map[string]*loading{}, dirs: map[string]bool{}}
 }
 
 // Load reads one file. Its errors are *Diagnostic.
@@ -52,10 +53,18 @@ func (l *Loader) Load(file string) (*Document, error) {
 	if e == nil {
 		e = &loading{}
 		l.docs[file] = e
+		l.dirs[path.Dir(file)] = true
 	}
 	l.mu.Unlock()
 	e.once.Do(func() { e.doc, e.err = l.read(file) })
 	return e.doc, e.err
+}
+
+// Folders lists the folders of all files that were loaded so far.
+func (l *Loader) Folders() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return sortedKeys(l.dirs)
 }
 
 // Forget drops a file that is not needed any more.

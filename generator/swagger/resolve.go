@@ -2,6 +2,8 @@ package swagger
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
 	"sort"
 	"strconv"
@@ -33,9 +35,9 @@ func (s *Space) prop(a at) *Prop {
 		p.mark(a.s)
 		return p
 	}
-	def, found := s.dereference(to)
-	if !found {
-		p.Schema = &Schema{Kind: field.Any}
+	def, err := s.dereference(to)
+	if err != nil {
+		p.Schema = &Schema{Kind: field.Any, Broken: asDiagnostic(err)}
 		p.mark(a.s)
 		return p
 	}
@@ -50,6 +52,17 @@ func (s *Space) prop(a at) *Prop {
 	return p
 }
 
+func asDiagnostic(err error) *Diagnostic {
+	if err == nil {
+		return nil
+	}
+	var d *Diagnostic
+	if errors.As(err, &d) {
+		return d
+	}
+	return &Diagnostic{Severity: Error, Message: err.Error()}
+}
+
 // wrapped finds the reference in a place that is one: {$ref}, or a lone allOf.
 func wrapped(a at) (at, bool) {
 	if a.s.Ref.String() != "" {
@@ -62,15 +75,17 @@ func wrapped(a at) (at, bool) {
 }
 
 // dereference follows references to the definition behind them.
-func (s *Space) dereference(a at) (at, bool) {
+func (s *Space) dereference(a at) (at, error) {
+	fail := func(hint, format string, args ...any) error {
+		return &Diagnostic{Severity: Error, File: a.doc.File, Pointer: a.pointer + "/$ref", Message: fmt.Sprintf(format, args...), Hint: hint}
+	}
 	for range maxRefs {
 		if a.s.Ref.String() == "" {
-			return a, true
+			return a, nil
 		}
 		to, v, err := s.loader.follow(a.doc, a.s.Ref, a.pointer)
 		if err != nil {
-			s.report(err)
-			return a, false
+			return a, err
 		}
 		switch x := v.(type) {
 		case *spec.Schema:
@@ -78,12 +93,10 @@ func (s *Space) dereference(a at) (at, bool) {
 		case spec.Schema:
 			a = at{target: to, s: &x}
 		default:
-			s.ds.Fail(a.doc.File, a.pointer+"/$ref", hintRef, "expected %q to lead to a schema", a.s.Ref.String())
-			return a, false
+			return a, fail(hintRef, "expected %q to lead to a schema", a.s.Ref.String())
 		}
 	}
-	s.ds.Fail(a.doc.File, a.pointer+"/$ref", "break the circle: one of them must be a definition", "expected references to end, found a circle")
-	return a, false
+	return a, fail("break the circle: one of them must be a definition", "expected references to end, found a circle")
 }
 
 // definition resolves a definition once; whoever refers to it shares it.
@@ -98,7 +111,8 @@ func (s *Space) definition(a at) *Schema {
 }
 
 func (s *Space) fill(sc *Schema, a at) *Schema {
-	layers := s.layers(a, map[string]bool{})
+	layers, err := s.layers(a, map[string]bool{})
+	sc.Broken = asDiagnostic(err)
 	typ, required := "", map[string]bool{}
 	for _, l := range layers {
 		sc.shape(l.s)
@@ -121,25 +135,26 @@ func (s *Space) fill(sc *Schema, a at) *Schema {
 }
 
 // layers are the schemas that make a shape up, bases first.
-func (s *Space) layers(a at, seen map[string]bool) []at {
-	if a.s.Ref.String() != "" {
-		def, ok := s.dereference(a)
-		if !ok {
-			return nil
-		}
-		a = def
+func (s *Space) layers(a at, seen map[string]bool) ([]at, error) {
+	a, err := s.dereference(a)
+	if err != nil {
+		return nil, err
 	}
 	if seen[a.key()] {
 		s.ds.Warn(a.doc.File, a.pointer+"/allOf", "remove the circle", "expected allOf to end, found a circle; left out")
-		return nil
+		return nil, nil
 	}
 	seen[a.key()] = true
 	defer delete(seen, a.key())
 	var out []at
 	for i := range a.s.AllOf {
-		out = append(out, s.layers(a.below("allOf/"+itoa(i), &a.s.AllOf[i]), seen)...)
+		base, err := s.layers(a.below("allOf/"+itoa(i), &a.s.AllOf[i]), seen)
+		if err != nil {
+			return append(out, a), err
+		}
+		out = append(out, base...)
 	}
-	return append(out, a)
+	return append(out, a), nil
 }
 
 // parts resolves properties, items and additional properties; what a derived

@@ -28,6 +28,8 @@ type Schema struct {
 	// Identifiers is x-ms-identifiers; nil where it is absent, empty where it
 	// says [].
 	Identifiers []string
+	// Broken is why the shape could not be resolved; nil where it was.
+	Broken *Diagnostic
 	// Bodies are the ARM types that this definition is the PUT body of.
 	Bodies []string
 

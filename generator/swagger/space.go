@@ -66,11 +66,7 @@ func (s *Space) Close() {
 }
 
 func (s *Space) report(err error) {
-	if d, ok := err.(*Diagnostic); ok { //nolint:errorlint // the loader's own, never wrapped
-		s.ds.Add(*d)
-		return
-	}
-	s.ds.Fail("", "", "", "%v", err)
+	s.ds.Add(*asDiagnostic(err))
 }
 
 // inheritance records who says allOf of whom.
@@ -84,8 +80,7 @@ func (s *Space) inheritance(doc *Document) {
 			}
 			at, _, err := s.loader.follow(doc, base.Ref, self.pointer+"/allOf/"+itoa(i))
 			if err != nil {
-				s.report(err)
-				continue
+				continue // told where the definition is used
 			}
 			s.children[at.key()] = append(s.children[at.key()], self)
 		}

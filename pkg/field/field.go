@@ -115,6 +115,9 @@ type Field struct {
 	Reset any
 	// Evidence tells where each behaviour was read.
 	Evidence []Evidence
+	// Description is upstream's prose; only the generator has it, a Table
+	// leaves it out.
+	Description string
 }
 
 // Evidence is one reason for one fact about a field.

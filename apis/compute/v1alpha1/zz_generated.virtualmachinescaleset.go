@@ -1424,7 +1424,7 @@ type VirtualMachineScaleSet_VirtualMachineScaleSetNetworkProfile struct {
 	HealthProbe *VirtualMachineScaleSet_ApiEntityReference `json:"healthProbe,omitempty"`
 	// NetworkApiVersion: string, known: 2020-11-01, 2022-11-01.
 	NetworkApiVersion *string `json:"networkApiVersion,omitempty"`
-	// NetworkInterfaceConfigurations: list.
+	// NetworkInterfaceConfigurations: list by name.
 	NetworkInterfaceConfigurations []VirtualMachineScaleSet_VirtualMachineScaleSetNetworkConfiguration `json:"networkInterfaceConfigurations,omitzero"`
 }
 
@@ -1458,7 +1458,7 @@ type VirtualMachineScaleSet_VirtualMachineScaleSetOSProfile struct {
 	AllowExtensionOperations *bool `json:"allowExtensionOperations,omitempty"`
 	// ComputerNamePrefix: string.
 	ComputerNamePrefix *string `json:"computerNamePrefix,omitempty"`
-	// CustomData: string.
+	// CustomData: string; write-only: never shown.
 	CustomData *string `json:"customData,omitempty"`
 	// LinuxConfiguration: object.
 	LinuxConfiguration *VirtualMachineScaleSet_LinuxConfiguration `json:"linuxConfiguration,omitempty"`
@@ -1609,7 +1609,7 @@ func (in *VirtualMachineScaleSet_ServiceArtifactReference) DeepCopy() *VirtualMa
 
 // VirtualMachineScaleSet_VirtualMachineScaleSetStorageProfile is a part of VirtualMachineScaleSet.
 type VirtualMachineScaleSet_VirtualMachineScaleSetStorageProfile struct {
-	// DataDisks: list by name,lun.
+	// DataDisks: list by lun.
 	DataDisks []VirtualMachineScaleSet_VirtualMachineScaleSetDataDisk `json:"dataDisks,omitzero"`
 	// DiskControllerType: string, known: SCSI, NVMe.
 	DiskControllerType *string `json:"diskControllerType,omitempty"`
@@ -1675,7 +1675,7 @@ type VirtualMachineScaleSet_VirtualMachineScaleSetOSProfile_Observed struct {
 	AllowExtensionOperations *bool `json:"allowExtensionOperations,omitempty"`
 	// ComputerNamePrefix: string.
 	ComputerNamePrefix *string `json:"computerNamePrefix,omitempty"`
-	// CustomData: string.
+	// CustomData: string; write-only: never shown.
 	CustomData *string `json:"customData,omitempty"`
 	// LinuxConfiguration: object.
 	LinuxConfiguration *VirtualMachineScaleSet_LinuxConfiguration `json:"linuxConfiguration,omitempty"`
@@ -1714,7 +1714,7 @@ func (in *VirtualMachineScaleSet_VirtualMachineScaleSetOSProfile_Observed) DeepC
 
 // VirtualMachineScaleSet_VirtualMachineScaleSetStorageProfile_Observed is a part of VirtualMachineScaleSet.
 type VirtualMachineScaleSet_VirtualMachineScaleSetStorageProfile_Observed struct {
-	// DataDisks: list by name,lun.
+	// DataDisks: list by lun.
 	DataDisks []VirtualMachineScaleSet_VirtualMachineScaleSetDataDisk `json:"dataDisks,omitzero"`
 	// DiskControllerType: string, known: SCSI, NVMe.
 	DiskControllerType *string `json:"diskControllerType,omitempty"`
@@ -2460,7 +2460,7 @@ type VirtualMachineScaleSet_VirtualMachineScaleSetExtensionProperties struct {
 	EnableAutomaticUpgrade *bool `json:"enableAutomaticUpgrade,omitempty"`
 	// ForceUpdateTag: string.
 	ForceUpdateTag *string `json:"forceUpdateTag,omitempty"`
-	// ProtectedSettings: any.
+	// ProtectedSettings: any; write-only: never shown.
 	ProtectedSettings *apiextensionsv1.JSON `json:"protectedSettings,omitempty"`
 	// ProtectedSettingsFromKeyVault: object.
 	ProtectedSettingsFromKeyVault *VirtualMachineScaleSet_KeyVaultSecretReference `json:"protectedSettingsFromKeyVault,omitempty"`
@@ -2831,7 +2831,7 @@ type VirtualMachineScaleSet_VirtualMachineScaleSetExtensionProperties_Observed s
 	EnableAutomaticUpgrade *bool `json:"enableAutomaticUpgrade,omitempty"`
 	// ForceUpdateTag: string.
 	ForceUpdateTag *string `json:"forceUpdateTag,omitempty"`
-	// ProtectedSettings: any.
+	// ProtectedSettings: any; write-only: never shown.
 	ProtectedSettings *apiextensionsv1.JSON `json:"protectedSettings,omitempty"`
 	// ProtectedSettingsFromKeyVault: object.
 	ProtectedSettingsFromKeyVault *VirtualMachineScaleSet_KeyVaultSecretReference `json:"protectedSettingsFromKeyVault,omitempty"`
