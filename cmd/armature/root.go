@@ -8,7 +8,8 @@ func newRootCommand() *cobra.Command {
 		Short:         "Run Azure from Kubernetes: manager, simulator and generator in one binary",
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Version:       version,
 	}
-	root.AddCommand(newGenerateCommand(), newTypesCommand(), newSpecsCommand())
+	root.AddCommand(newGenerateCommand(), newTypesCommand(), newSpecsCommand(), newManagerCommand())
 	return root
 }
