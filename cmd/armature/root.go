@@ -10,6 +10,6 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:  true,
 		Version:       version,
 	}
-	root.AddCommand(newGenerateCommand(), newTypesCommand(), newSpecsCommand(), newManagerCommand())
+	root.AddCommand(newGenerateCommand(), newTypesCommand(), newSpecsCommand(), newSimulateCommand(), newManagerCommand())
 	return root
 }

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/armature-dev/armature/config"
+	"github.com/armature-dev/armature/pkg/armsim"
+	"github.com/armature-dev/armature/pkg/resource"
+)
+
+type simulateFlags struct {
+	listen   string
+	caOut    string
+	catalog  string
+	printEnv bool
+	opts     armsim.Options
+}
+
+func newSimulateCommand() *cobra.Command {
+	var flags simulateFlags
+	c := &cobra.Command{
+		Use: "simulate", Short: "Run a simulator of Azure Resource Manager", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return flags.run(ctx, c.OutOrStdout())
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&flags.listen, "listen", "127.0.0.1:0", "address to listen on; port 0 takes any free one")
+	f.DurationVar(&flags.opts.OperationDuration, "operation-duration", 2*time.Second, "how long operations run")
+	f.DurationVar(&flags.opts.RetryAfter, "retry-after", time.Second, "what answers ask clients to wait, in whole seconds")
+	f.StringSliceVar(&flags.opts.Subscriptions, "subscription", nil, "subscription that exists, may be repeated (default: any)")
+	f.StringVar(&flags.opts.TenantID, "tenant", "", "the one tenant that issues tokens (default: any)")
+	f.BoolVar(&flags.opts.NoRateLimits, "no-rate-limits", false, "never answer 429")
+	f.StringVar(&flags.caOut, "ca-out", "", "file to write the certificate to that clients have to trust")
+	f.StringVar(&flags.catalog, "catalog", "", "catalog file to simulate (default: the built-in one)")
+	f.BoolVar(&flags.printEnv, "print-env", false, "print the environment that clients need as export lines")
+	return c
+}
+
+func (f *simulateFlags) run(ctx context.Context, out io.Writer) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	catalog, err := f.readCatalog()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	l, err := armsim.New(catalog, f.opts).Start(ctx, f.listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w; stop what listens there, or choose another port with --listen (port 0 takes any free one)", err)
+	}
+	if err != nil {
+		return err
+	}
+	if f.caOut != "" {
+		if err := writeWhole(f.caOut, l.CAPEM); err != nil {
+			return err
+		}
+	}
+	if f.printEnv {
+		f.env(out, l.URL)
+	}
+	fmt.Fprintf(out, "ready url=%s\n", l.URL)
+	return l.Wait()
+}
+
+func (f *simulateFlags) readCatalog() (*resource.Catalog, error) {
+	if f.catalog == "" {
+		return config.Catalog()
+	}
+	file, err := os.Open(f.catalog)
+	if err != nil {
+		return nil, fmt.Errorf("opening the catalog: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	return resource.ReadCatalog(file)
+}
+
+// writeWhole writes a file so that no reader sees half of it.
+func writeWhole(path string, b []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("writing the certificate: %w", err)
+	}
+	_, err = tmp.Write(b)
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(tmp.Name())
+		return fmt.Errorf("writing the certificate: %w", err)
+	}
+	return nil
+}
+
+// env prints what azidentity and Armature read from the environment. Any
+// client ID and secret log in.
+func (f *simulateFlags) env(out io.Writer, url string) {
+	value := func(s, otherwise string) string {
+		if s == "" {
+			return otherwise
+		}
+		return s
+	}
+	subscription := "00000000-0000-0000-0000-000000000001"
+	if len(f.opts.Subscriptions) > 0 {
+		subscription = f.opts.Subscriptions[0]
+	}
+	for _, e := range [][2]string{
+		{"AZURE_AUTHORITY_HOST", url},
+		{"AZURE_RESOURCE_MANAGER_ENDPOINT", url},
+		{"AZURE_RESOURCE_MANAGER_AUDIENCE", url},
+		{"AZURE_TENANT_ID", value(f.opts.TenantID, "00000000-0000-0000-0000-00000000aaaa")},
+		{"AZURE_CLIENT_ID", "00000000-0000-0000-0000-00000000bbbb"},
+		{"AZURE_CLIENT_SECRET", "simulated"},
+		{"AZURE_SUBSCRIPTION_ID", subscription},
+		{"SSL_CERT_FILE", f.caOut},
+	} {
+		if e[1] != "" {
+			fmt.Fprintf(out, "export %s=%q\n", e[0], e[1])
+		}
+	}
+}

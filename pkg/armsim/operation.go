@@ -1,0 +1,94 @@
+package armsim
+
+import (
+	"time"
+
+	"github.com/armature-dev/armature/pkg/arm"
+)
+
+// operation is one long-running change of a resource and of the children
+// written with it.
+type operation struct {
+	id        string
+	namespace string
+	scope     string
+	location  string
+	deletes   bool
+	targets   []*record
+	start     time.Time
+	end       time.Time
+	status    string
+	err       *arm.Error
+	// code and result are the final answer of the Location endpoint; show
+	// makes it the resource as it is then.
+	code   int
+	result any
+	show   *record
+}
+
+const inProgress = "InProgress"
+
+// begin starts an operation on targets.
+func (s *store) begin(op *operation, targets ...*record) {
+	op.id, op.status, op.targets = newUUID(), inProgress, targets
+	for _, r := range targets {
+		r.op = op
+	}
+	s.ops[op.id] = op
+	s.running = append(s.running, op)
+}
+
+// settle ends the operations whose time has come.
+func (s *store) settle(now time.Time) {
+	var left []*operation
+	for _, op := range s.running {
+		if op.end.After(now) {
+			left = append(left, op)
+			continue
+		}
+		s.finish(op)
+	}
+	s.running = left
+}
+
+// finishAll ends all running operations at once.
+func (s *store) finishAll(now time.Time) {
+	for _, op := range s.running {
+		op.end = now
+		s.finish(op)
+	}
+	s.running = nil
+}
+
+func (s *store) finish(op *operation) {
+	op.status = arm.Succeeded
+	if op.err != nil {
+		op.status = arm.Failed
+	}
+	for _, r := range op.targets {
+		if r.op != op {
+			continue
+		}
+		r.op = nil
+		if op.deletes && op.err == nil {
+			if s.records[r.key] == r {
+				parent := s.shownIn(r)
+				s.remove(r.key)
+				if parent != nil {
+					s.touch(parent)
+				}
+			}
+			continue
+		}
+		setState(r.desc.Body, r.body, op.status)
+	}
+}
+
+// percent is how much of the operation is done at now.
+func (op *operation) percent(now time.Time) float64 {
+	total := op.end.Sub(op.start)
+	if op.status != inProgress || total <= 0 {
+		return 100
+	}
+	return min(99, float64(100*now.Sub(op.start)/total))
+}

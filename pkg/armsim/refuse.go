@@ -1,0 +1,105 @@
+package armsim
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/armature-dev/armature/pkg/arm"
+	"github.com/armature-dev/armature/pkg/field"
+	"github.com/armature-dev/armature/pkg/resource"
+)
+
+// invalid names every problem of a body as a detail.
+func invalid(problems []field.Problem) response {
+	codes := map[field.Reason]string{
+		field.Unknown: "InvalidProperty", field.WrongType: "InvalidJsonType", field.NotSupported: "InvalidValue",
+		field.OutOfLimits: "ValueOutOfRange", field.IsReadOnly: "PropertyReadOnly", field.Missing: "MissingRequiredProperty",
+	}
+	e := &arm.Error{Status: http.StatusBadRequest, Code: "InvalidRequestContent", Target: problems[0].Path.String(),
+		Message: "The request content was invalid: " + problems[0].Path.String() + ": " + problems[0].Detail + "."}
+	for _, p := range problems {
+		e.Details = append(e.Details, arm.Error{Code: codes[p.Reason], Target: p.Path.String(), Message: p.Detail})
+	}
+	return failWith(e)
+}
+
+// refusedChange refuses what can't change after creation.
+func refusedChange(r *record, next map[string]any) (response, bool) {
+	paths := frozen(r.desc.Body, nil, r.body, next)
+	slices.SortFunc(paths, func(a, b field.Path) int { return strings.Compare(a.String(), b.String()) })
+	e := &arm.Error{Status: http.StatusBadRequest, Code: "PropertyChangeNotAllowed"}
+	for _, p := range paths {
+		target := p.String()
+		if target == "location" {
+			was, _ := r.body["location"].(string)
+			wants, _ := next["location"].(string)
+			return fail(http.StatusConflict, "InvalidResourceLocation",
+				"The resource '%s' already exists in location '%s' in resource group '%s'. A resource with the same name cannot be created in location '%s'. Please select a new resource name.",
+				r.id.Name(), was, r.id.ResourceGroup, wants), true
+		}
+		e.Details = append(e.Details, arm.Error{Code: e.Code, Target: target, Message: "Changing property '" + target + "' is not allowed."})
+	}
+	if len(paths) == 0 {
+		return response{}, false
+	}
+	e.Target, e.Message = e.Details[0].Target, e.Details[0].Message
+	return failWith(e), true
+}
+
+// refusedName checks the name of a new resource.
+func (s *Server) refusedName(id arm.ID, d *resource.Descriptor, r *record) (response, bool) {
+	if r != nil {
+		return response{}, false
+	}
+	name, rule := id.Name(), d.Name
+	limit := arm.MaxName
+	if rule.MaxLength > 0 {
+		limit = rule.MaxLength
+	}
+	n := utf8.RuneCountInString(name)
+	bad := n < rule.MinLength || n > limit || strings.ContainsAny(name, arm.ForbiddenInNames) || !utf8.ValidString(name)
+	if rule.Fixed != "" {
+		bad = bad || !strings.EqualFold(name, rule.Fixed)
+	}
+	if len(rule.Enum) > 0 {
+		bad = bad || !slices.ContainsFunc(rule.Enum, func(e string) bool { return strings.EqualFold(e, name) })
+	}
+	if rule.Pattern != "" {
+		if re, err := regexp.Compile(rule.Pattern); err == nil {
+			bad = bad || !re.MatchString(name)
+		}
+	}
+	if !bad {
+		return response{}, false
+	}
+	return fail(http.StatusBadRequest, "InvalidResourceName",
+		"Resource name '%s' is invalid: expected %d to %d characters%s, none of %s.", name, max(1, rule.MinLength), limit, patternText(rule.Pattern), arm.ForbiddenInNames), true
+}
+
+func patternText(p string) string {
+	if p == "" {
+		return ""
+	}
+	return " matching " + p
+}
+
+// refusedTags checks ARM's limits on tags.
+func refusedTags(v any) (response, bool) {
+	tags, _ := v.(map[string]any)
+	if len(tags) > arm.MaxTags {
+		return fail(http.StatusBadRequest, "InvalidTagsCount", "Expected at most %d tags, found %d.", arm.MaxTags, len(tags)), true
+	}
+	for k, v := range tags {
+		s, text := v.(string)
+		if k == "" || utf8.RuneCountInString(k) > arm.MaxTagKey || strings.ContainsAny(k, `<>%&\?/`) {
+			return fail(http.StatusBadRequest, "InvalidTagNameCharacters", "The tag name '%s' is empty, too long or holds one of <>%%&\\?/.", k), true
+		}
+		if v != nil && (!text || utf8.RuneCountInString(s) > arm.MaxTagValue) {
+			return fail(http.StatusBadRequest, "InvalidTagValue", "The value of tag '%s' is no text or longer than %d.", k, arm.MaxTagValue), true
+		}
+	}
+	return response{}, false
+}
