@@ -165,7 +165,25 @@ func (r *run) one(space *swagger.Space, f swagger.Found, ds *swagger.Diagnostics
 	return k
 }
 
-// Emit writes all files of the kinds.
+// Emit writes all files. A kind that can't be written becomes a diagnostic and
+// is left out.
 func (o *Output) Emit(opts emit.Options) ([]emit.File, error) {
-	return emit.All(o.Kinds, opts)
+	names := emit.NamesOf(o.Kinds)
+	var files []emit.File
+	var written []*classify.Result
+	for _, k := range o.Kinds {
+		list, err := emit.Kind(k, names, opts)
+		if err != nil {
+			o.Diagnostics.Add(swagger.Diagnostic{
+				Severity: swagger.Error, Type: k.Type, File: k.File, Pointer: k.Pointer, Message: "expected a type that can be written: " + err.Error(),
+				Hint: "look for names or values in the file that YAML or Go can't spell",
+			})
+			continue
+		}
+		written = append(written, k)
+		files = append(files, list...)
+	}
+	o.Kinds = written
+	shared, err := emit.Shared(written, names)
+	return append(files, shared...), err
 }

@@ -33,7 +33,7 @@ func TestGolden(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join("testdata", name)
 			out := run(t, dir, types)
-			files, err := out.Emit(emit.Options{Module: "example.com/garden"})
+			files, err := out.Emit(emit.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +118,7 @@ func golden(t *testing.T, dir string, files []emit.File) {
 func TestTwiceTheSame(t *testing.T) {
 	t.Parallel()
 	emitAll := func() []emit.File {
-		files, err := run(t, "testdata/garden", nil).Emit(emit.Options{Module: "m"})
+		files, err := run(t, "testdata/garden", nil).Emit(emit.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -87,11 +87,11 @@ func newGenerateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := report(c.ErrOrStderr(), output.Diagnostics, strict); err != nil && (check || len(output.Kinds) == 0) {
+			files, err := output.Emit(emit.Options{Descriptions: text})
+			if err != nil {
 				return err
 			}
-			files, err := output.Emit(emit.Options{Descriptions: text, Module: moduleOf(out)})
-			if err != nil {
+			if err := report(c.ErrOrStderr(), output.Diagnostics, strict); err != nil && (check || len(output.Kinds) == 0) {
 				return err
 			}
 			if check {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -169,19 +168,4 @@ func rowsOf(f *field.Field, path string, above map[*field.Type]bool) []row {
 		rows = append(rows, rowsOf(&field.Field{Type: &v}, path+"("+f.Discriminator+"="+tag+")", above)...)
 	}
 	return rows
-}
-
-// moduleOf reads the module path of the Go module that dir is the root of; ""
-// where it is none.
-func moduleOf(dir string) string {
-	b, err := os.ReadFile(dir + "/go.mod") //nolint:gosec // the folder that the user chose
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(b)) {
-		if m, ok := strings.CutPrefix(line, "module "); ok {
-			return strings.TrimSpace(m)
-		}
-	}
-	return ""
 }

@@ -38,14 +38,19 @@ func Classify(r *swagger.Resource, overlays []Overlay, ds *swagger.Diagnostics) 
 	for name, op := range r.Verbs {
 		d.Verbs[name] = verb(op)
 	}
-	b := newBuilder(r, ds)
-	if put != nil {
-		res.File, res.Pointer = put.File, put.Pointer
-		d.Body = b.body(put, get, r.Verbs[http.MethodPatch])
-		v := d.Verbs[http.MethodPut]
-		v.NoBody = put.Body == nil
-		d.Verbs[http.MethodPut] = v
+	if put == nil {
+		ds.Add(swagger.Diagnostic{
+			Severity: swagger.Error, Type: r.Type, File: r.Files[0], Pointer: "/paths",
+			Message: "expected a PUT that can be read", Hint: "compare the file with the pinned commit's",
+		})
+		return res
 	}
+	b := newBuilder(r, ds)
+	res.File, res.Pointer = put.File, put.Pointer
+	d.Body = b.body(put, get, r.Verbs[http.MethodPatch])
+	v := d.Verbs[http.MethodPut]
+	v.NoBody = put.Body == nil
+	d.Verbs[http.MethodPut] = v
 	if patch := r.Verbs[http.MethodPatch]; patch != nil && patch.Body != nil {
 		d.Patch = b.single(patch.Body)
 		rootRules(d.Patch)

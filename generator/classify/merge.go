@@ -73,11 +73,13 @@ func (b *builder) body(put, get, patch *swagger.Operation) *field.Field {
 		return &field.Field{Type: &field.Type{Kind: field.Object}}
 	}
 	f := &field.Field{Type: b.typ(m, place{in: b.res.Type, compare: m.get != nil})}
-	if f.Kind != field.Object {
+	if f.Kind != field.Object && main.Broken == nil {
 		b.ds.Add(swagger.Diagnostic{
 			Severity: swagger.Warning, Type: b.res.Type, File: main.File, Pointer: main.Pointer,
 			Message: "expected an object, found " + string(f.Kind), Hint: "the body is left open",
 		})
+	}
+	if f.Kind != field.Object {
 		f.Type = &field.Type{Kind: field.Object}
 	}
 	rootRules(f)

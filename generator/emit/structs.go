@@ -23,22 +23,17 @@ const (
 	schemaPath  = "k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Structs writes a Go package a group: the kinds, their deep copies and their
-// registration.
-func Structs(all []*classify.Result, o Options) ([]File, error) {
+// Structs writes a kind's Go file: itself, its parts and their deep copies.
+func Structs(r *classify.Result, n goKind) (File, error) {
+	return render(r.Group, "zz_generated."+strings.ToLower(r.Kind)+".go", structs(r, n))
+}
+
+// registers writes a file a group: the registration of its kinds.
+func registers(all []*classify.Result, names Names) ([]File, error) {
 	var files []File
 	groups, members := byGroup(all)
 	for _, g := range groups {
-		dir := path.Join("apis", packageOf(g), resource.Version)
-		names := kindNames(members[g])
-		for _, r := range members[g] {
-			f, err := render(dir, "zz_generated."+strings.ToLower(r.Kind)+".go", structs(r, names[r.Kind], path.Join(o.Module, dir)))
-			if err != nil {
-				return nil, fmt.Errorf("writing the Go structs of %s: %w", r.Type, err)
-			}
-			files = append(files, f)
-		}
-		f, err := render(dir, "zz_generated.register.go", register(g, members[g], names))
+		f, err := render(g, "zz_generated.register.go", register(g, members[g], names[g]))
 		if err != nil {
 			return nil, err
 		}
@@ -47,12 +42,12 @@ func Structs(all []*classify.Result, o Options) ([]File, error) {
 	return files, nil
 }
 
-func render(dir, name string, f *jen.File) (File, error) {
+func render(group, name string, f *jen.File) (File, error) {
 	var b bytes.Buffer
 	if err := f.Render(&b); err != nil {
 		return File{}, fmt.Errorf("writing %s: %w", name, err)
 	}
-	return File{Path: path.Join(dir, name), Content: b.Bytes()}, nil
+	return File{Path: path.Join("apis", packageOf(group), resource.Version, name), Content: b.Bytes()}, nil
 }
 
 // packageOf is the folder of a group's package.
@@ -122,7 +117,7 @@ func register(group string, all []*classify.Result, names map[string]goKind) *je
 
 // structs writes a kind: itself, its list, spec and status, and the shapes
 // below these.
-func structs(r *classify.Result, n goKind, _ string) *jen.File {
+func structs(r *classify.Result, n goKind) *jen.File {
 	f := newFile()
 	w := newGoWriter(r)
 	inline := map[string]string{"json": ",inline"}

@@ -17,6 +17,9 @@ type Route struct {
 	Name string
 }
 
+// nameChars may stand in a type or namespace.
+const nameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
 const (
 	groupType = "Microsoft.Resources/resourceGroups"
 	mgNS      = "Microsoft.Management"
@@ -41,6 +44,11 @@ func ParseRoute(template string) (Route, bool) {
 	types := []string{rest[0]}
 	for i := 1; i < len(rest); i += 2 {
 		types = append(types, rest[i])
+	}
+	for _, t := range types {
+		if strings.Trim(t, nameChars) != "" && !param(t) || t == "" {
+			return Route{}, false
+		}
 	}
 	return Route{Path: p, Type: strings.Join(types, "/"), Scope: scopeOf(seg[:at]), Name: rest[len(rest)-1]}, true
 }
@@ -70,7 +78,12 @@ func scopeOf(prefix []string) resource.ScopeKind {
 
 func fold(a, b string) bool { return strings.EqualFold(a, b) }
 
-func param(seg string) bool { return strings.HasPrefix(seg, "{") && strings.HasSuffix(seg, "}") }
+// param reports whether a segment is a parameter.
+func param(seg string) bool {
+	name, open := strings.CutPrefix(seg, "{")
+	name, closed := strings.CutSuffix(name, "}")
+	return open && closed && strings.Trim(name, nameChars) == ""
+}
 
 // bare is a template with the names of its parameters left out, in lower
 // case: what two spellings of one URL share.
