@@ -13,9 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/armature-dev/armature/config"
 	"github.com/armature-dev/armature/pkg/armsim"
-	"github.com/armature-dev/armature/pkg/resource"
 )
 
 type simulateFlags struct {
@@ -53,7 +51,7 @@ func (f *simulateFlags) run(ctx context.Context, out io.Writer) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	catalog, err := f.readCatalog()
+	catalog, err := loadCatalog(f.catalog)
 	if err != nil {
 		return err
 	}
@@ -78,18 +76,6 @@ func (f *simulateFlags) run(ctx context.Context, out io.Writer) error {
 	return l.Wait()
 }
 
-func (f *simulateFlags) readCatalog() (*resource.Catalog, error) {
-	if f.catalog == "" {
-		return config.Catalog()
-	}
-	file, err := os.Open(f.catalog)
-	if err != nil {
-		return nil, fmt.Errorf("opening the catalog: %w", err)
-	}
-	defer func() { _ = file.Close() }()
-	return resource.ReadCatalog(file)
-}
-
 // writeWhole writes a file so that no reader sees half of it.
 func writeWhole(path string, b []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
@@ -107,8 +93,8 @@ func writeWhole(path string, b []byte) error {
 	return nil
 }
 
-// env prints what azidentity and Armature read from the environment. Any
-// client ID and secret log in.
+// env prints what azidentity reads from the environment, and as a comment the
+// manager's flags. Any client ID and secret log in.
 func (f *simulateFlags) env(out io.Writer, url string) {
 	value := func(s, otherwise string) string {
 		if s == "" {
@@ -120,6 +106,11 @@ func (f *simulateFlags) env(out io.Writer, url string) {
 	if len(f.opts.Subscriptions) > 0 {
 		subscription = f.opts.Subscriptions[0]
 	}
+	ca := ""
+	if f.caOut != "" {
+		ca = fmt.Sprintf(" --arm-ca-file=%q", f.caOut)
+	}
+	fmt.Fprintf(out, "# armature manager --arm-endpoint=%[1]s --arm-audience=%[1]s --arm-authority=%[1]s%[2]s\n", url, ca)
 	for _, e := range [][2]string{
 		{"AZURE_AUTHORITY_HOST", url},
 		{"AZURE_RESOURCE_MANAGER_ENDPOINT", url},

@@ -3,6 +3,7 @@ package armsim
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/armature-dev/armature/pkg/field"
 )
@@ -236,4 +237,32 @@ func spelled(t *field.Type, want string) string {
 		}
 	}
 	return want
+}
+
+// invent gives a body what services set by themselves where the shape alone
+// says what it is: unique IDs, times of creation, the principal of an
+// identity. What is there already stays.
+func invent(f *field.Field, body map[string]any, now time.Time) {
+	if f == nil || f.Type == nil || f.Embedded {
+		return
+	}
+	for n, c := range f.For(body).Fields {
+		if m, ok := body[n].(map[string]any); ok && !c.Behaviours.Has(field.ReadOnly) {
+			invent(c, m, now)
+		}
+		if body[n] != nil || c.Kind != field.String || !c.Behaviours.Has(field.ReadOnly) {
+			continue
+		}
+		name := strings.ToLower(n)
+		switch {
+		case c.Format == "date-time" && strings.Contains(name, "creat"):
+			body[n] = stamp(now)
+		case name == "resourceguid" || name == "uniqueid":
+			body[n] = newUUID()
+		case name == "principalid" || name == "tenantid":
+			if kind, _ := field.Leaf(body, "type"); strings.Contains(strings.ToLower(kind), "systemassigned") {
+				body[n] = newUUID()
+			}
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/armature-dev/armature/config"
 	"github.com/armature-dev/armature/pkg/armsim"
 )
 
@@ -26,8 +27,12 @@ func FuzzRequests(f *testing.F) {
 		}
 	}
 	methods := []string{"GET", "HEAD", "PUT", "PATCH", "DELETE", "POST", "OPTIONS"}
+	catalog, err := config.Catalog()
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, method uint8, path, query, body string) {
-		s := newSim(t, armsim.Options{})
+		s := newSimOf(t, catalog, armsim.Options{})
 		s.group()
 		s.do("PUT", network+nv, networkBody)
 		for range 2 {

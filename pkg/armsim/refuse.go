@@ -103,3 +103,36 @@ func refusedTags(v any) (response, bool) {
 	}
 	return response{}, false
 }
+
+// refusedChildren refuses lists of children with items that can't be
+// resources, and changes that a child does not allow.
+func (s *Server) refusedChildren(id arm.ID, d *resource.Descriptor, next map[string]any) (response, bool) {
+	for _, x := range s.store.shown[d] {
+		path := field.Path{}
+		for _, n := range x.path {
+			path = path.Name(n)
+		}
+		v, _ := field.Lookup(next, path)
+		items, _ := v.([]any)
+		seen := map[string]bool{}
+		for i, item := range items {
+			name, _ := field.Leaf(item, "name")
+			child, err := id.Child(x.desc.LastType(), name)
+			if err != nil || name == "" || seen[child.Fold()] {
+				e := invalid([]field.Problem{{Path: path.At(i).Name("name"), Reason: field.Missing, Detail: "expected a name of its own"}})
+				return e, true
+			}
+			seen[child.Fold()] = true
+			r := s.store.get(child)
+			if resp, refused := s.refusedName(child, x.desc, r); refused {
+				return resp, true
+			}
+			if m, object := item.(map[string]any); object && r != nil {
+				if resp, refused := refusedChange(r, m); refused {
+					return resp, true
+				}
+			}
+		}
+	}
+	return response{}, false
+}

@@ -137,3 +137,35 @@ func TestAzureSDK(t *testing.T) {
 		})
 	}
 }
+
+func TestManagedIdentity(t *testing.T) {
+	_, l := sdk(t, armsim.Options{})
+	t.Setenv("IDENTITY_ENDPOINT", l.URL+"/_armature/identity/token")
+	t.Setenv("IDENTITY_HEADER", "any")
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(l.CAPEM)
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
+	cred, err := azidentity.NewManagedIdentityCredential(&azidentity.ManagedIdentityCredentialOptions{
+		ClientOptions: azcore.ClientOptions{Transport: client}, ID: azidentity.ClientID("app"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := cred.GetToken(t.Context(), policy.TokenRequestOptions{Scopes: []string{l.URL + "/.default"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, l.URL+"/subscriptions?api-version=2022-12-01", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token.Token)
+	resp, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("status %d", resp.StatusCode)
+	}
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/armature-dev/armature/config"
 	"github.com/armature-dev/armature/pkg/armsim"
+	"github.com/armature-dev/armature/pkg/resource"
 )
 
 // sim is a simulator under a clock of its own, spoken to without a network.
@@ -30,6 +31,11 @@ func newSim(t testing.TB, opts armsim.Options) *sim {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return newSimOf(t, catalog, opts)
+}
+
+func newSimOf(t testing.TB, catalog *resource.Catalog, opts armsim.Options) *sim {
+	t.Helper()
 	s := &sim{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	opts.Clock = func() time.Time { s.mu.Lock(); defer s.mu.Unlock(); return s.now }
 	s.h = armsim.New(catalog, opts).Handler()
@@ -198,6 +204,8 @@ func TestRefusals(t *testing.T) {
 		"no location":    {"PUT", network + "3" + nv, `{"properties":{}}`, 400, "LocationRequired", ""},
 		"create-only":    {"PUT", account + sv, `{"location":"westeurope","kind":"StorageV2","sku":{"name":"Standard_LRS"},"properties":{"isHnsEnabled":true}}`, 400, "PropertyChangeNotAllowed", "properties.isHnsEnabled"},
 		"name":           {"PUT", group + "/providers/Microsoft.Storage/storageAccounts/No-Good" + sv, accountBody, 400, "InvalidResourceName", ""},
+		"nameless child": {"PUT", network + nv, `{"location":"westeurope","properties":{"subnets":[{"properties":{}}]}}`, 400, "InvalidRequestContent", "properties.subnets[0].name"},
+		"child twice":    {"PUT", network + nv, `{"location":"westeurope","properties":{"subnets":[{"name":"a"},{"name":"A"}]}}`, 400, "InvalidRequestContent", "properties.subnets[1].name"},
 		"no such method": {"PATCH", network + "/subnets/a" + nv, "{}", 405, "HttpMethodNotAllowed", ""},
 		"escaped slash":  {"GET", group + "%2Fx" + gv, "", 400, "InvalidResourceId", ""},
 	} {

@@ -83,8 +83,8 @@ func (s *Server) next(q *request, id arm.ID, d *resource.Descriptor, r *record, 
 		if resp, refused := s.refusedName(id, d, r); refused {
 			return nil, resp
 		}
-		if loc := d.Body.Fields["location"]; loc != nil && d.Body.Fields["tags"] != nil && !loc.Behaviours.Has(field.ReadOnly) && sent["location"] == nil {
-			if name, had := field.FoldedKey(sent, "location"); !had || sent[name] == nil {
+		if loc := d.Body.Fields["location"]; loc != nil && d.Body.Fields["tags"] != nil && !loc.Behaviours.Has(field.ReadOnly) {
+			if name, _ := field.FoldedKey(sent, "location"); sent[name] == nil {
 				return nil, fail(http.StatusBadRequest, "LocationRequired", "The location property is required for this definition.")
 			}
 		}
@@ -119,6 +119,9 @@ func (s *Server) next(q *request, id arm.ID, d *resource.Descriptor, r *record, 
 		}
 	}
 	next, _ := replace(d.Body, accepted, old, q.method == http.MethodPut).(map[string]any)
+	if resp, refused := s.refusedChildren(id, d, next); refused {
+		return nil, resp
+	}
 	return next, response{}
 }
 
@@ -153,6 +156,9 @@ func (s *Server) apply(q *request, id arm.ID, d *resource.Descriptor, r *record,
 		r = s.store.put(id, d)
 	}
 	touched := s.setBody(r, next)
+	for _, t := range touched {
+		invent(t.desc.Body, t.body, q.now)
+	}
 	s.store.touch(r)
 	verb := d.Verbs[q.method]
 	// A type that answers a create with 202 and knows no 201 updates at once:
