@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/open-policy-agent/cert-controller/pkg/rotator"
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -116,7 +115,7 @@ func (f *managerFlags) run(ctx context.Context) error {
 		return err
 	}
 	if f.webhookPort > 0 {
-		if err := f.serveWebhook(mgr, &webhooks.Validator{Catalog: cat, Hooks: registry}); err != nil {
+		if err := f.serveWebhook(ctx, mgr, direct, &webhooks.Validator{Catalog: cat, Hooks: registry}); err != nil {
 			return err
 		}
 	}
@@ -169,33 +168,6 @@ func (f *managerFlags) newManager() (ctrl.Manager, error) {
 		return nil, fmt.Errorf("making the manager: %w", hint(err))
 	}
 	return mgr, errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ping", healthz.Ping))
-}
-
-// serveWebhook serves admission once the certificate, which the manager makes
-// and renews itself, is in place.
-func (f *managerFlags) serveWebhook(mgr ctrl.Manager, v *webhooks.Validator) error {
-	mgr.GetWebhookServer().Register(webhooks.Path, &webhook.Admission{Handler: v})
-	ready := make(chan struct{})
-	rot := &rotator.CertRotator{
-		SecretKey:      types.NamespacedName{Namespace: f.namespace, Name: "armature-webhook-cert"},
-		CertDir:        f.webhookCertDir,
-		CAName:         "armature-ca",
-		CAOrganization: "armature",
-		DNSName:        fmt.Sprintf("%s.%s.svc", f.webhookService, f.namespace),
-		ExtraDNSNames:  []string{"localhost"},
-		IsReady:        ready,
-		FieldOwner:     "armature",
-	}
-	if f.webhookConfig != "" {
-		rot.Webhooks = []rotator.WebhookInfo{{Name: f.webhookConfig, Type: rotator.Validating}}
-	}
-	if err := rotator.AddRotator(mgr, rot); err != nil {
-		return fmt.Errorf("adding the certificate rotator: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Clean(f.webhookCertDir), 0o700); err != nil {
-		return fmt.Errorf("making a folder for the webhook's certificate: %w", err)
-	}
-	return nil
 }
 
 // loadCatalog reads the catalog file, or the built-in one.
