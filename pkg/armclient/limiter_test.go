@@ -79,7 +79,8 @@ func TestLimiterKeepsSubscriptionsApart(t *testing.T) {
 		t.Errorf("got %v, %s, want a wait of 30s", ok, wait)
 	}
 	for _, free := range []BudgetKey{
-		{Principal: "p", Subscription: "s2", Kind: Writes}, {Principal: "p", Subscription: "s1", Kind: Reads},
+		{Principal: "p", Subscription: "s2", Kind: Writes},
+		{Principal: "p", Subscription: "s1", Kind: Reads},
 		{Principal: "q", Subscription: "s1", Kind: Writes},
 	} {
 		if _, ok := l.take(free, false); !ok {

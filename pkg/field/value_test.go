@@ -100,8 +100,12 @@ func TestHiddenNeverLeaks(t *testing.T) {
 		deep   map[string]any
 	}
 	values := []any{
-		h, &h, []any{h}, map[string]any{"password": h}, []Hidden{h},
-		wrapper{Open: h, closed: h, deep: map[string]any{"x": []any{h}}}, &wrapper{closed: h, deep: map[string]any{"x": h}},
+		h, &h,
+		[]any{h},
+		map[string]any{"password": h},
+		[]Hidden{h},
+		wrapper{Open: h, closed: h, deep: map[string]any{"x": []any{h}}},
+		&wrapper{closed: h, deep: map[string]any{"x": h}},
 	}
 	var out strings.Builder
 	for _, v := range values {
