@@ -113,7 +113,7 @@ func (x *run) observe(ctx context.Context) *halt {
 	resp, err := x.client.Do(ctx, armclient.Request{Method: http.MethodGet, Path: x.id.String(), APIVersion: x.kind.d.APIVersion, Background: x.wrote == ""})
 	if err != nil {
 		outcome, _ := armclient.Classify(http.MethodGet, err, x.rules()...)
-		if outcome == armclient.Gone || outcome == armclient.MissingParent && x.deleting() && !refusedWith(err, "SubscriptionNotFound") {
+		if outcome == armclient.Gone || outcome == armclient.MissingParent && x.absentWithParent(err) {
 			x.observed, x.etag = nil, ""
 			x.status.Observed, x.status.Operation = nil, nil
 			return nil
@@ -152,6 +152,15 @@ func (x *run) observe(ctx context.Context) *halt {
 }
 
 func (x *run) deleting() bool { return !x.obj.DeletionTimestamp.IsZero() }
+
+// absentWithParent reports whether a missing parent says all that is asked: of
+// a group itself, and of what is to be deleted.
+func (x *run) absentWithParent(err error) bool {
+	if x.kind.d.Type == groupType {
+		return refusedWith(err, "ResourceGroupNotFound")
+	}
+	return x.deleting() && !refusedWith(err, "SubscriptionNotFound")
+}
 
 func refusedWith(err error, code string) bool {
 	var e *arm.Error
