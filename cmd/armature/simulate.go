@@ -48,9 +48,6 @@ func newSimulateCommand() *cobra.Command {
 }
 
 func (f *simulateFlags) run(ctx context.Context, out io.Writer) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	catalog, err := loadCatalog(f.catalog)
 	if err != nil {
 		return err

@@ -140,33 +140,38 @@ func counterpart(f *field.Field, item any, items []any) any {
 // frozen lists the paths of create-only fields whose value in next is not the
 // one in old.
 func frozen(f *field.Field, p field.Path, old, next any) []field.Path {
-	var found []field.Path
 	switch x := next.(type) {
 	case map[string]any:
-		o, ok := old.(map[string]any)
-		if !ok || f == nil || f.Type == nil {
-			return nil
-		}
-		for k, v := range x {
-			c := f.Child(x, k)
-			if c == nil || c.Behaviours.Has(field.ReadOnly) {
-				continue
-			}
-			before, had := o[k]
-			switch {
-			case !c.Behaviours.Has(field.CreateOnly):
-				found = append(found, frozen(c, p.Name(k), before, v)...)
-			case !had && !idle(c, v), had && !field.Equal(c, before, v):
-				found = append(found, p.Name(k))
-			}
+		if o, ok := old.(map[string]any); ok && f != nil && f.Type != nil {
+			return frozenObject(f, p, o, x)
 		}
 	case []any:
+		var found []field.Path
 		o, _ := old.([]any)
 		for i := range x {
 			if before := counterpart(f, x[i], o); before != nil {
 				keys, _ := f.ItemKeys(x[i])
 				found = append(found, frozen(f.Elem, p.Item(keys...), before, x[i])...)
 			}
+		}
+		return found
+	}
+	return nil
+}
+
+func frozenObject(f *field.Field, p field.Path, old, next map[string]any) []field.Path {
+	var found []field.Path
+	for k, v := range next {
+		c := f.Child(next, k)
+		if c == nil || c.Behaviours.Has(field.ReadOnly) {
+			continue
+		}
+		before, had := old[k]
+		switch {
+		case !c.Behaviours.Has(field.CreateOnly):
+			found = append(found, frozen(c, p.Name(k), before, v)...)
+		case !had && !idle(c, v), had && !field.Equal(c, before, v):
+			found = append(found, p.Name(k))
 		}
 	}
 	return found

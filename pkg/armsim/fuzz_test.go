@@ -14,13 +14,17 @@ import (
 // FuzzRequests sends any path and body with any method: no answer is a 5xx
 // and nothing panics.
 func FuzzRequests(f *testing.F) {
-	for _, p := range []string{network, vmss, account, group, network + "/subnets/a", vmss + "/instanceView", account + "/listKeys", "/", "//", "/subscriptions",
+	for _, p := range []string{
+		network, vmss, account, group, network + "/subnets/a", vmss + "/instanceView", account + "/listKeys", "/", "//", "/subscriptions",
 		"/subscriptions/s1", "/subscriptions/s1/providers/Microsoft.Network/register", group + "/providers/Microsoft.Resources/tags/default",
 		"/subscriptions/s1/providers/Microsoft.Network/locations/x/operations/y", "/providers/x/y", "/_armature/resource", "/_armature/clock",
 		"/_armature/faults", "/_armature/journal", "/t/oauth2/v2.0/token", "/%2f/..", group + "/resources", "/subscriptions/s1/resources",
-		"/subscriptions/s1/resourceGroups", "/providers/Microsoft.Network/virtualNetworks"} {
-		for _, b := range []string{"", "{}", "null", "[]", networkBody, vmssBody, `{"properties":{"subnets":[{"name":"a/b"},null,{"name":".."}]},"location":"x"}`,
-			`{"operation":"Merge","properties":{"tags":{"a":null}}}`} {
+		"/subscriptions/s1/resourceGroups", "/providers/Microsoft.Network/virtualNetworks",
+	} {
+		for _, b := range []string{
+			"", "{}", "null", "[]", networkBody, vmssBody, `{"properties":{"subnets":[{"name":"a/b"},null,{"name":".."}]},"location":"x"}`,
+			`{"operation":"Merge","properties":{"tags":{"a":null}}}`,
+		} {
 			f.Add(uint8(len(p)+len(b)), p, "api-version="+networkVersion+"&id="+network, b)
 			f.Add(uint8(2), p, "api-version="+networkVersion, b)
 			f.Add(uint8(3), p, "api-version="+networkVersion, b)
@@ -36,7 +40,7 @@ func FuzzRequests(f *testing.F) {
 		s.group()
 		s.do("PUT", network+nv, networkBody)
 		for range 2 {
-			r := httptest.NewRequest(methods[int(method)%len(methods)], "https://sim/", strings.NewReader(body))
+			r := httptest.NewRequestWithContext(t.Context(), methods[int(method)%len(methods)], "https://sim/", strings.NewReader(body))
 			r.URL = &url.URL{Scheme: "https", Host: "sim", Path: path, RawQuery: query}
 			r.Header.Set("Authorization", "Bearer "+s.token)
 			if strings.Contains(strings.ToLower(path), "_armature/faults") {

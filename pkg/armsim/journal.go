@@ -71,8 +71,8 @@ func (s *Server) record(q *request, path string, resp response, body []byte) int
 func (s *Server) recordBody(seq int, body []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := len(s.journal.entries) - 1; i >= 0; i-- {
-		if e := s.journal.entries[i]; e.Seq == seq {
+	for _, e := range slices.Backward(s.journal.entries) {
+		if e.Seq == seq {
 			e.Response = rawJSON(body)
 			return
 		}

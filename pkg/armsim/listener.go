@@ -41,7 +41,7 @@ func (s *Server) Start(ctx context.Context, listen string) (*Listener, error) {
 		return nil, fmt.Errorf("listening on %s: %w", listen, err)
 	}
 	addr, _ := tcp.Addr().(*net.TCPAddr)
-	cert, certPEM, err := newCertificate(addr.IP)
+	cert, certPEM, err := newCertificate(addr.IP, s.opts.Clock())
 	if err != nil {
 		_ = tcp.Close()
 		return nil, err
@@ -81,7 +81,7 @@ func (s *Server) Start(ctx context.Context, listen string) (*Listener, error) {
 func (l *Listener) Wait() error { return <-l.done }
 
 // newCertificate makes a certificate for this host and the given address.
-func newCertificate(ip net.IP) (tls.Certificate, []byte, error) {
+func newCertificate(ip net.IP, now time.Time) (tls.Certificate, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return tls.Certificate{}, nil, fmt.Errorf("making a key: %w", err)
@@ -90,7 +90,6 @@ func newCertificate(ip net.IP) (tls.Certificate, []byte, error) {
 	if err != nil {
 		return tls.Certificate{}, nil, fmt.Errorf("making a serial number: %w", err)
 	}
-	now := time.Now()
 	template := &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: "Armature ARM simulator"},
 		NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(1, 0, 0),

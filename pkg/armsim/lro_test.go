@@ -63,9 +63,9 @@ func TestChildrenAreOneTruth(t *testing.T) {
 	t.Parallel()
 	s := newSim(t, armsim.Options{OperationDuration: time.Minute})
 	s.group()
-	put := func(subnets string, status int) answer {
+	put := func(subnets string, status int) {
 		t.Helper()
-		return s.do("PUT", network+nv, `{"location":"westeurope","properties":{`+subnets+`"addressSpace":{"addressPrefixes":["10.0.0.0/16"]}}}`).want(status)
+		s.do("PUT", network+nv, `{"location":"westeurope","properties":{`+subnets+`"addressSpace":{"addressPrefixes":["10.0.0.0/16"]}}}`).want(status)
 	}
 	put(`"subnets":[{"name":"a","properties":{"addressPrefix":"10.0.1.0/24"}},{"name":"b","properties":{"addressPrefix":"10.0.2.0/24"}}],`, 201)
 	s.do("GET", network+"/subnets/a"+nv, "").want(200, state, "Updating", "properties.addressPrefix", "10.0.1.0/24")

@@ -18,12 +18,41 @@ func invalid(problems []field.Problem) response {
 		field.Unknown: "InvalidProperty", field.WrongType: "InvalidJsonType", field.NotSupported: "InvalidValue",
 		field.OutOfLimits: "ValueOutOfRange", field.IsReadOnly: "PropertyReadOnly", field.Missing: "MissingRequiredProperty",
 	}
-	e := &arm.Error{Status: http.StatusBadRequest, Code: "InvalidRequestContent", Target: problems[0].Path.String(),
-		Message: "The request content was invalid: " + problems[0].Path.String() + ": " + problems[0].Detail + "."}
+	e := &arm.Error{
+		Status: http.StatusBadRequest, Code: "InvalidRequestContent", Target: problems[0].Path.String(),
+		Message: "The request content was invalid: " + problems[0].Path.String() + ": " + problems[0].Detail + ".",
+	}
 	for _, p := range problems {
 		e.Details = append(e.Details, arm.Error{Code: codes[p.Reason], Target: p.Path.String(), Message: p.Detail})
 	}
 	return failWith(e)
+}
+
+// refusedBody refuses what the type's tree does not allow.
+func (s *Server) refusedBody(q *request, id arm.ID, d *resource.Descriptor, r *record, sent map[string]any) (response, bool) {
+	tree := d.Body
+	if q.method == http.MethodPatch && d.Patch != nil {
+		tree = d.Patch
+	}
+	if q.method == http.MethodPut {
+		if resp, refused := s.refusedName(id, d, r); refused {
+			return resp, true
+		}
+		if name, _ := field.FoldedKey(sent, "location"); tracked(d) && sent[name] == nil {
+			return fail(http.StatusBadRequest, "LocationRequired", "The location property is required for this definition."), true
+		}
+	}
+	if problems := field.Validate(tree, sent, field.Checks{Required: true, Unknown: true}); len(problems) > 0 {
+		return invalid(problems), true
+	}
+	name, _ := field.FoldedKey(sent, "tags")
+	return refusedTags(sent[name])
+}
+
+// tracked reports whether the type's resources have a location and tags.
+func tracked(d *resource.Descriptor) bool {
+	l := d.Body.Fields["location"]
+	return l != nil && d.Body.Fields["tags"] != nil && !l.Behaviours.Has(field.ReadOnly)
 }
 
 // refusedChange refuses what can't change after creation.

@@ -124,12 +124,12 @@ func nextTags(q *request, have map[string]any) (map[string]any, response) {
 		return next, response{}
 	}
 	body, err := field.DecodeObject(q.body)
-	given, found := field.Lookup(map[string]any(body), field.Path{}.Name(properties).Name("tags"))
+	given, found := field.Lookup(body, field.Path{}.Name(properties).Name("tags"))
 	sent, object := given.(map[string]any)
 	if err != nil || !found || !object {
 		return nil, fail(http.StatusBadRequest, "InvalidRequestContent", `expected {"properties":{"tags":{…}}}`)
 	}
-	operation, _ := field.Leaf(map[string]any(body), "operation")
+	operation, _ := field.Leaf(body, "operation")
 	if q.method == http.MethodPut {
 		operation = "Replace"
 	}

@@ -72,6 +72,7 @@ func do(t *testing.T, c *arm.Client, l *armsim.Listener, method, path, version, 
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = resp.Body.Close() })
 	return resp
 }
 
@@ -107,6 +108,7 @@ const (
 	storageVersion = "2025-01-01"
 )
 
+//nolint:bodyclose // do closes the bodies when the test ends
 func TestAzureSDK(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]time.Duration{"at once": 0, "in a moment": 50 * time.Millisecond} {

@@ -49,7 +49,7 @@ type Server struct {
 // New returns a simulator of the catalog's types without any resources.
 func New(catalog *resource.Catalog, opts Options) *Server {
 	if opts.Clock == nil {
-		opts.Clock = time.Now
+		opts.Clock = time.Now //nolint:forbidigo // the default of the one clock
 	}
 	if opts.RetryAfter < time.Second {
 		opts.RetryAfter = time.Second
@@ -68,8 +68,7 @@ const maxBody = 4 << 20
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 			fail(http.StatusRequestEntityTooLarge, "RequestContentTooLarge", "expected at most %d bytes", maxBody).write(w, r.Method)
 		}
 		return

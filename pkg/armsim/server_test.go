@@ -25,18 +25,18 @@ type sim struct {
 	now time.Time
 }
 
-func newSim(t testing.TB, opts armsim.Options) *sim {
-	t.Helper()
+func newSim(tb testing.TB, opts armsim.Options) *sim {
+	tb.Helper()
 	catalog, err := config.Catalog()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	return newSimOf(t, catalog, opts)
+	return newSimOf(tb, catalog, opts)
 }
 
-func newSimOf(t testing.TB, catalog *resource.Catalog, opts armsim.Options) *sim {
-	t.Helper()
-	s := &sim{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+func newSimOf(tb testing.TB, catalog *resource.Catalog, opts armsim.Options) *sim {
+	tb.Helper()
+	s := &sim{t: tb, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	opts.Clock = func() time.Time { s.mu.Lock(); defer s.mu.Unlock(); return s.now }
 	s.h = armsim.New(catalog, opts).Handler()
 	s.login()
@@ -46,7 +46,7 @@ func newSimOf(t testing.TB, catalog *resource.Catalog, opts armsim.Options) *sim
 func (s *sim) login() {
 	s.t.Helper()
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {"a"}, "client_secret": {"b"}}
-	r := httptest.NewRequest(http.MethodPost, "https://sim/t/oauth2/v2.0/token", strings.NewReader(form.Encode()))
+	r := httptest.NewRequestWithContext(s.t.Context(), http.MethodPost, "https://sim/t/oauth2/v2.0/token", strings.NewReader(form.Encode()))
 	w := httptest.NewRecorder()
 	s.h.ServeHTTP(w, r)
 	var got struct {
@@ -74,7 +74,7 @@ func (s *sim) do(method, target, body string, headers ...string) answer {
 	if !strings.HasPrefix(target, "https://") {
 		target = "https://sim" + target
 	}
-	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	r := httptest.NewRequestWithContext(s.t.Context(), method, target, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+s.token)
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
@@ -111,6 +111,15 @@ func (a answer) at(path string) any {
 	return v
 }
 
+// compact is a value as JSON text.
+func compact(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
 func (a answer) want(status int, pathsAndValues ...any) answer {
 	a.t.Helper()
 	if a.status != status {
@@ -118,8 +127,8 @@ func (a answer) want(status int, pathsAndValues ...any) answer {
 	}
 	for i := 0; i < len(pathsAndValues); i += 2 {
 		path, _ := pathsAndValues[i].(string)
-		want, _ := json.Marshal(pathsAndValues[i+1])
-		if got, _ := json.Marshal(a.at(path)); string(got) != string(want) {
+		want := compact(pathsAndValues[i+1])
+		if got := compact(a.at(path)); got != want {
 			a.t.Errorf("%s is %s, want %s in %s", path, got, want, a.text)
 		}
 	}

@@ -75,24 +75,7 @@ func (s *Server) conflict(q *request, op *operation) response {
 // next is the body that a write leads to, nil and the refusal where it is
 // refused. Lists of children are still in it.
 func (s *Server) next(q *request, id arm.ID, d *resource.Descriptor, r *record, sent map[string]any) (map[string]any, response) {
-	tree, checks := d.Body, field.Checks{Required: true, Unknown: true}
-	if q.method == http.MethodPatch && d.Patch != nil {
-		tree = d.Patch
-	}
-	if q.method == http.MethodPut {
-		if resp, refused := s.refusedName(id, d, r); refused {
-			return nil, resp
-		}
-		if loc := d.Body.Fields["location"]; loc != nil && d.Body.Fields["tags"] != nil && !loc.Behaviours.Has(field.ReadOnly) {
-			if name, _ := field.FoldedKey(sent, "location"); sent[name] == nil {
-				return nil, fail(http.StatusBadRequest, "LocationRequired", "The location property is required for this definition.")
-			}
-		}
-	}
-	if problems := field.Validate(tree, sent, checks); len(problems) > 0 {
-		return nil, invalid(problems)
-	}
-	if resp, refused := refusedTags(sent["tags"]); refused {
+	if resp, refused := s.refusedBody(q, id, d, r, sent); refused {
 		return nil, resp
 	}
 	var old map[string]any
@@ -101,12 +84,9 @@ func (s *Server) next(q *request, id arm.ID, d *resource.Descriptor, r *record, 
 	}
 	accepted, _ := accept(d.Body, sent, q.method == http.MethodPatch).(map[string]any)
 	if q.method == http.MethodPatch {
-		merged, err := merge(old, accepted)
+		merged, err := patched(old, accepted)
 		if err != nil {
 			return nil, fail(http.StatusBadRequest, "InvalidRequestContent", "The patch could not be applied: %v.", err)
-		}
-		if tags, has := accepted["tags"]; has && tags != nil {
-			merged["tags"], _ = merge(nil, tags)
 		}
 		accepted = merged
 	}
@@ -123,6 +103,19 @@ func (s *Server) next(q *request, id arm.ID, d *resource.Descriptor, r *record, 
 		return nil, resp
 	}
 	return next, response{}
+}
+
+// patched is old after a PATCH: a merge patch, except that tags are replaced
+// whole (contract, "Patching a resource").
+func patched(old, patch map[string]any) (map[string]any, error) {
+	merged, err := merge(old, patch)
+	if err != nil {
+		return nil, err
+	}
+	if tags := patch["tags"]; tags != nil {
+		merged["tags"], err = merge(nil, tags)
+	}
+	return merged, err
 }
 
 // merge applies a JSON merge patch (RFC 7396) to a copy of old.
