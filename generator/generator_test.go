@@ -18,15 +18,21 @@ import (
 	"github.com/armature-dev/armature/generator/swagger"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden folders") //nolint:gochecknoglobals // a test flag
+var update = flag.Bool("update", false, "rewrite the golden folders")
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for name, types := range map[string][]swagger.Ref{
 		"garden": nil,
 		"broken": {
-			{Type: "Contoso.Broken/fine"}, {Type: "Contoso.Broken/fnie"}, {Type: "Contoso.Broken/fine", Version: "1999-01-01"}, {Type: "Contoso.Broken/moved"},
-			{Type: "Contoso.Broken/missingDefinitions"}, {Type: "Contoso.Broken/missingFiles"}, {Type: "Contoso.Broken/outsides"}, {Type: "Contoso.Broken/circles"},
+			{Type: "Contoso.Broken/fine"},
+			{Type: "Contoso.Broken/fnie"},
+			{Type: "Contoso.Broken/fine", Version: "1999-01-01"},
+			{Type: "Contoso.Broken/moved"},
+			{Type: "Contoso.Broken/missingDefinitions"},
+			{Type: "Contoso.Broken/missingFiles"},
+			{Type: "Contoso.Broken/outsides"},
+			{Type: "Contoso.Broken/circles"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,7 +111,7 @@ func golden(t *testing.T, dir string, files []emit.File) {
 		return
 	}
 	for _, f := range files {
-		want, _ := os.ReadFile(filepath.Join(dir, f.Path)) //nolint:errcheck // a missing file is a difference
+		want, _ := os.ReadFile(filepath.Join(dir, f.Path))
 		if d := cmp.Diff(string(want), string(f.Content)); d != "" {
 			t.Errorf("%s (-want +got; rewrite with -update):\n%s", f.Path, d)
 		}

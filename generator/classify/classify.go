@@ -5,7 +5,6 @@ package classify
 
 import (
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -25,7 +24,7 @@ type Result struct {
 // Classify makes a descriptor of r, without its Kubernetes names. What can't
 // be told is reported and left open; it never fails.
 func Classify(r *swagger.Resource, overlays []Overlay, ds *swagger.Diagnostics) *Result {
-	put, get := r.Verbs[http.MethodPut], r.Verbs[http.MethodGet]
+	put, get := r.Verbs[swagger.Put], r.Verbs[swagger.Get]
 	d := &resource.Descriptor{Type: r.Type, APIVersion: r.Version, Verbs: map[string]resource.Verb{}, Name: nameRule(r)}
 	res := &Result{Descriptor: d}
 	for _, route := range r.Routes {
@@ -47,11 +46,11 @@ func Classify(r *swagger.Resource, overlays []Overlay, ds *swagger.Diagnostics) 
 	}
 	b := newBuilder(r, ds)
 	res.File, res.Pointer = put.File, put.Pointer
-	d.Body = b.body(put, get, r.Verbs[http.MethodPatch])
-	v := d.Verbs[http.MethodPut]
+	d.Body = b.body(put, get, r.Verbs[swagger.Patch])
+	v := d.Verbs[swagger.Put]
 	v.NoBody = put.Body == nil
-	d.Verbs[http.MethodPut] = v
-	if patch := r.Verbs[http.MethodPatch]; patch != nil && patch.Body != nil {
+	d.Verbs[swagger.Put] = v
+	if patch := r.Verbs[swagger.Patch]; patch != nil && patch.Body != nil {
 		d.Patch = b.single(patch.Body)
 		rootRules(d.Patch)
 	}

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/armature-dev/armature/generator/swagger"
@@ -58,9 +59,7 @@ func nameable(t *field.Type) *field.Type {
 	}
 	c := *t
 	c.Fields = map[string]*field.Field{}
-	for k, v := range t.Fields {
-		c.Fields[k] = v
-	}
+	maps.Copy(c.Fields, t.Fields)
 	c.Fields["name"] = &field.Field{
 		Type: n.Type, Evidence: []field.Evidence{{Fact: "keys", Source: "naming", Detail: "name of a child resource"}},
 	}

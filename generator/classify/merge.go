@@ -2,7 +2,6 @@ package classify
 
 import (
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -52,9 +51,9 @@ func newBuilder(r *swagger.Resource, ds *swagger.Diagnostics) *builder {
 
 // body is the tree of what a resource's body can hold.
 func (b *builder) body(put, get, patch *swagger.Operation) *field.Field {
-	answer := get.Answer(http.StatusOK)
+	answer := get.Answer(200)
 	if answer == nil {
-		answer = put.Answer(http.StatusOK, http.StatusCreated)
+		answer = put.Answer(200, 201)
 	}
 	m := models{put: schema(put.Body), get: schema(answer)}
 	if patch != nil {
@@ -202,10 +201,14 @@ func elemOf(m models, main *swagger.Schema) *trio {
 	return &t
 }
 
+// fields builds an object's properties and variants, of whichever model has
+// them.
 func (b *builder) fields(t *field.Type, m models, ctx place) {
-	sides := [3]*swagger.Schema{m.put, m.get, m.patch}
+	if t.Kind != field.Object {
+		return
+	}
 	names, tags := map[string]bool{}, map[string]bool{}
-	for _, s := range sides[:2] {
+	for _, s := range []*swagger.Schema{m.put, m.get} {
 		if s == nil {
 			continue
 		}
@@ -219,32 +222,32 @@ func (b *builder) fields(t *field.Type, m models, ctx place) {
 			t.Discriminator = s.Discriminator
 		}
 	}
-	if t.Kind != field.Object {
-		return
-	}
 	t.Fields = make(map[string]*field.Field, len(names))
 	for _, n := range slices.Sorted(maps.Keys(names)) {
-		var p [3]*swagger.Prop
-		for i, s := range sides {
-			if s != nil {
-				p[i] = s.Props[n]
+		prop := func(s *swagger.Schema) *swagger.Prop {
+			if s == nil {
+				return nil
 			}
+			return s.Props[n]
 		}
-		t.Fields[n] = b.use(n, trio{p[0], p[1], p[2]}, ctx)
+		t.Fields[n] = b.use(n, trio{prop(m.put), prop(m.get), prop(m.patch)}, ctx)
 	}
-	for _, tag := range slices.Sorted(maps.Keys(tags)) {
-		var v [3]*swagger.Schema
-		for i, s := range sides {
-			if s != nil {
-				v[i] = s.Variants[tag]
+	b.variants(t, m, ctx, slices.Sorted(maps.Keys(tags)))
+}
+
+func (b *builder) variants(t *field.Type, m models, ctx place, tags []string) {
+	ctx.nested = false // a variant is the place that its base is
+	for _, tag := range tags {
+		variant := func(s *swagger.Schema) *swagger.Schema {
+			if s == nil {
+				return nil
 			}
+			return s.Variants[tag]
 		}
-		c := ctx
-		c.nested = false // a variant is the place that its base is
 		if t.Variants == nil {
 			t.Variants = map[string]*field.Type{}
 		}
-		t.Variants[tag] = b.typ(models{v[0], v[1], v[2]}, c)
+		t.Variants[tag] = b.typ(models{variant(m.put), variant(m.get), variant(m.patch)}, ctx)
 	}
 }
 

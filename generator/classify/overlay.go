@@ -112,8 +112,9 @@ func rewrite(f *field.Field, path []string, change func(*field.Field)) *field.Fi
 		t.Elem = rewrite(t.Elem, path[1:], change)
 		return &c
 	}
-	name, ok := path[0], false
-	if _, ok = t.Fields[name]; !ok {
+	name := path[0]
+	_, ok := t.Fields[name]
+	if !ok {
 		for n := range t.Fields {
 			if strings.EqualFold(n, name) {
 				name, ok = n, true
@@ -134,8 +135,13 @@ func (o Fact) apply(f *field.Field, file string) {
 		set *bool
 		to  field.Behaviours
 	}{
-		{o.Required, field.Required}, {o.ReadOnly, field.ReadOnly}, {o.CreateOnly, field.CreateOnly},
-		{o.WriteOnly, field.WriteOnly}, {o.Secret, field.Secret}, {o.Nullable, field.Nullable}, {o.Elastic, field.Elastic},
+		{o.Required, field.Required},
+		{o.ReadOnly, field.ReadOnly},
+		{o.CreateOnly, field.CreateOnly},
+		{o.WriteOnly, field.WriteOnly},
+		{o.Secret, field.Secret},
+		{o.Nullable, field.Nullable},
+		{o.Elastic, field.Elastic},
 	} {
 		if b.set == nil {
 			continue

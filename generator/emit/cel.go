@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/pkg/field"
 )
@@ -24,7 +23,7 @@ func ownRules() []apiext.ValidationRule {
 			Rule:      "has(self." + name + ") ? has(oldSelf." + name + ") && self." + name + " == oldSelf." + name + " : !has(oldSelf." + name + ")",
 			Message:   name + " " + wayOut,
 			FieldPath: "." + name,
-			Reason:    ptr.To(apiext.FieldValueForbidden),
+			Reason:    new(apiext.FieldValueForbidden),
 		}
 	}
 	return []apiext.ValidationRule{rule("azureName"), rule("owner")}
@@ -55,7 +54,7 @@ func createOnlyRule(f *field.Field, t trail) []apiext.ValidationRule {
 		Rule:      "!(" + had + ") || (" + has + " && " + leaf("self") + " == " + leaf("oldSelf") + ")",
 		Message:   t.String() + " " + wayOut,
 		FieldPath: fieldPath(t),
-		Reason:    ptr.To(apiext.FieldValueForbidden),
+		Reason:    new(apiext.FieldValueForbidden),
 	}}
 }
 
@@ -68,7 +67,7 @@ func requiredRule(t trail) []apiext.ValidationRule {
 	return []apiext.ValidationRule{{
 		Rule:    lifted + " || (" + hasChain("self", names) + ")",
 		Message: t.String() + " is required" + liftHow,
-		Reason:  ptr.To(apiext.FieldValueRequired),
+		Reason:  new(apiext.FieldValueRequired),
 	}}
 }
 
@@ -80,7 +79,7 @@ func hasChain(side string, names []string) string {
 	return strings.Join(parts, " && ")
 }
 
-var celName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.\-/]*$`) //nolint:gochecknoglobals // compiled once
+var celName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.\-/]*$`)
 
 // identifiers spells property names as CEL does; false where it can't.
 func identifiers(t trail) ([]string, bool) {

@@ -6,7 +6,6 @@ import (
 
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/generator/classify"
 	"github.com/armature-dev/armature/pkg/resource"
@@ -75,7 +74,7 @@ func version(r *classify.Result, o Options) apiext.CustomResourceDefinitionVersi
 	if r.Replicas != "" {
 		v.Subresources.Scale = &apiext.CustomResourceSubresourceScale{
 			SpecReplicasPath: ".spec." + r.Replicas, StatusReplicasPath: ".status.observed." + r.Replicas,
-			LabelSelectorPath: ptr.To(".status.selector"),
+			LabelSelectorPath: new(".status.selector"),
 		}
 	}
 	return v
@@ -85,22 +84,18 @@ func str(description string) apiext.JSONSchemaProps {
 	return apiext.JSONSchemaProps{Type: "string", Description: description}
 }
 
-func strs() *apiext.JSONSchemaPropsOrArray {
-	return &apiext.JSONSchemaPropsOrArray{Schema: &apiext.JSONSchemaProps{Type: "string"}}
-}
-
 // open is a value of any shape.
 func open(description string) apiext.JSONSchemaProps {
-	return apiext.JSONSchemaProps{XPreserveUnknownFields: ptr.To(true), Description: description}
+	return apiext.JSONSchemaProps{XPreserveUnknownFields: new(true), Description: description}
 }
 
 func openObject(description string) apiext.JSONSchemaProps {
-	return apiext.JSONSchemaProps{Type: "object", XPreserveUnknownFields: ptr.To(true), Description: description}
+	return apiext.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true), Description: description}
 }
 
 func list(item apiext.JSONSchemaProps, description string) apiext.JSONSchemaProps {
 	return apiext.JSONSchemaProps{
-		Type: "array", Description: description, XListType: ptr.To("atomic"),
+		Type: "array", Description: description, XListType: new("atomic"),
 		Items: &apiext.JSONSchemaPropsOrArray{Schema: &item},
 	}
 }
@@ -163,7 +158,7 @@ func statusSchema(scales bool) apiext.JSONSchemaProps {
 		"lastTransitionTime": when, "observedGeneration": integer("int64"),
 	})
 	conditions := list(condition, "")
-	conditions.XListType, conditions.XListMapKeys = ptr.To("map"), []string{"type"}
+	conditions.XListType, conditions.XListMapKeys = new("map"), []string{"type"}
 	p := map[string]apiext.JSONSchemaProps{
 		"conditions": conditions, "observedGeneration": integer("int64"),
 		"resourceID": str("ARM ID."), "apiVersion": str("ARM API version in use."),

@@ -17,9 +17,15 @@ func Reference(r *classify.Result, _ Options) (File, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "<!-- %s -->\n\n# %s\n\n", header, r.Kind)
 	for _, row := range [][2]string{
-		{"apiVersion", r.GVK().GroupVersion().String()}, {"ARM type", r.Type}, {"ARM API version", r.APIVersion},
-		{"Resource name", r.Plural}, {"Short names", strings.Join(r.ShortNames, ", ")}, {"Owner", ownerText(r)},
-		{"Verbs", strings.Join(slices.Sorted(maps.Keys(r.Verbs)), ", ")}, {"Replicas", r.Replicas}, {"Name", nameText(r)},
+		{"apiVersion", r.GVK().GroupVersion().String()},
+		{"ARM type", r.Type},
+		{"ARM API version", r.APIVersion},
+		{"Resource name", r.Plural},
+		{"Short names", strings.Join(r.ShortNames, ", ")},
+		{"Owner", ownerText(r)},
+		{"Verbs", strings.Join(slices.Sorted(maps.Keys(r.Verbs)), ", ")},
+		{"Replicas", r.Replicas},
+		{"Name", nameText(r)},
 	} {
 		if row[1] != "" {
 			fmt.Fprintf(&b, "- %s: `%s`\n", row[0], row[1])

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/generator/classify"
 	"github.com/armature-dev/armature/pkg/field"
@@ -59,7 +58,7 @@ func (w *schemaWriter) body() apiext.JSONSchemaProps {
 		s.Properties[n] = w.place(f, trail{n}, true)
 	}
 	if len(w.root.Fields) == 0 || w.root.Elem != nil {
-		s.XPreserveUnknownFields = ptr.To(true)
+		s.XPreserveUnknownFields = new(true)
 	}
 	s.XValidations = append(ownRules(), w.rules...)
 	return s
@@ -102,7 +101,7 @@ func (w *schemaWriter) value(f *field.Field, t trail, plain bool) apiext.JSONSch
 	case field.Map:
 		s = apiext.JSONSchemaProps{Type: "object", Description: about}
 		if f.Elem == nil || f.Elem.Kind == field.Any {
-			s.XPreserveUnknownFields = ptr.To(true)
+			s.XPreserveUnknownFields = new(true)
 			break
 		}
 		elem := w.nested(f.Elem, t.with("{}"))
@@ -131,7 +130,7 @@ func (w *schemaWriter) object(f *field.Field, t trail, about string, plain bool)
 		w.nodes++
 		id := w.value(f.Fields["id"], t.with("id"), false)
 		s := object(about, nil, map[string]apiext.JSONSchemaProps{"id": id})
-		s.XPreserveUnknownFields = ptr.To(true)
+		s.XPreserveUnknownFields = new(true)
 		return s
 	case w.stack[f.Type]:
 		return openObject(about + "; as above")
@@ -153,7 +152,7 @@ func (w *schemaWriter) object(f *field.Field, t trail, about string, plain bool)
 		}
 	}
 	if f.Elem != nil {
-		s.XPreserveUnknownFields = ptr.To(true)
+		s.XPreserveUnknownFields = new(true)
 	}
 	return s
 }
@@ -163,10 +162,10 @@ func (w *schemaWriter) list(f *field.Field, t trail, about string) apiext.JSONSc
 	s := list(item, about)
 	s.MinItems, s.MaxItems = f.MinItems, f.MaxItems
 	if item.Type == "" && item.XPreserveUnknownFields == nil {
-		s.Items = &apiext.JSONSchemaPropsOrArray{Schema: ptr.To(open(""))}
+		s.Items = &apiext.JSONSchemaPropsOrArray{Schema: new(open(""))}
 	}
 	if mappable(f, item) {
-		s.XListType, s.XListMapKeys = ptr.To("map"), f.Keys
+		s.XListType, s.XListMapKeys = new("map"), f.Keys
 	}
 	return s
 }
@@ -301,8 +300,10 @@ func behaviourTexts(f *field.Field) []string {
 		has  field.Behaviours
 		text string
 	}{
-		{field.Required, "required"}, {field.CreateOnly, "create-only: can't be changed after creation"},
-		{field.Secret, "secret: by reference"}, {field.Elastic, "elastic: left to others when they change it"},
+		{field.Required, "required"},
+		{field.CreateOnly, "create-only: can't be changed after creation"},
+		{field.Secret, "secret: by reference"},
+		{field.Elastic, "elastic: left to others when they change it"},
 		{field.ReadOnly, "read-only"},
 	} {
 		if f.Behaviours.Has(b.has) {

@@ -147,12 +147,12 @@ func structs(r *classify.Result, n goKind) *jen.File {
 	for _, s := range w.structs {
 		s.write(f)
 	}
-	objectCopies(f, n, observed.name)
+	objectCopies(f, n)
 	return f
 }
 
 // objectCopies writes the deep copies of the parts that all kinds have.
-func objectCopies(f *jen.File, n goKind, observed string) {
+func objectCopies(f *jen.File, n goKind) {
 	into(f, n.status, func(b *jen.Group) {
 		b.Id("in").Dot("Status").Dot("DeepCopyInto").Call(jen.Op("&").Id("out").Dot("Status"))
 		b.Id("out").Dot("Observed").Op("=").Id("in").Dot("Observed").Dot("DeepCopy").Call()

@@ -18,7 +18,7 @@ const (
 
 // Diagnostic is one thing wrong with the input: where, what was expected, and
 // how to mend it. It is an error.
-type Diagnostic struct {
+type Diagnostic struct { //nolint:errname // it may be a warning too
 	Severity Severity
 	// Type is the ARM type concerned, "" where a whole file is.
 	Type string

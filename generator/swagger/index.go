@@ -27,7 +27,7 @@ type entry struct {
 	preview               bool
 }
 
-var versionFolder = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(-preview)?$`) //nolint:gochecknoglobals // compiled once
+var versionFolder = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(-preview)?$`)
 
 // NewIndex scans all files below the folder "specification". A file that
 // can't be read becomes a diagnostic.
@@ -70,8 +70,7 @@ func (x *Index) scan(file, folder, version string, ds *Diagnostics) {
 	if err == nil {
 		err = x.paths(file, folder, version, b)
 	}
-	var d *Diagnostic
-	if errors.As(err, &d) {
+	if d, ok := errors.AsType[*Diagnostic](err); ok {
 		ds.Add(*d)
 		x.broken = append(x.broken, d)
 	}

@@ -121,8 +121,7 @@ func (l *Loader) bytes(file string) ([]byte, error) {
 
 func jsonDiagnostic(file string, b []byte, err error) error {
 	d := &Diagnostic{Severity: Error, File: file, Message: "expected a JSON object: " + err.Error(), Hint: hintJSON}
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		before := b[:min(int(syntax.Offset), len(b))]
 		d.Pointer = fmt.Sprintf("%d:%d", 1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n'))
 	}

@@ -45,7 +45,7 @@ func (s *Space) prop(a at) *Prop {
 	p.Schema = s.definition(def)
 	p.mark(a.s)
 	if reshapes(a.s) {
-		c := p.Schema.clone()
+		c := p.clone()
 		c.shape(a.s)
 		p.Schema = c
 	}
@@ -56,8 +56,7 @@ func asDiagnostic(err error) *Diagnostic {
 	if err == nil {
 		return nil
 	}
-	var d *Diagnostic
-	if errors.As(err, &d) {
+	if d, ok := errors.AsType[*Diagnostic](err); ok {
 		return d
 	}
 	return &Diagnostic{Severity: Error, Message: err.Error()}

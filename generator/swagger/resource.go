@@ -1,7 +1,6 @@
 package swagger
 
 import (
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +8,16 @@ import (
 	"github.com/go-openapi/spec"
 
 	"github.com/armature-dev/armature/pkg/field"
+)
+
+// The keys of Resource.Verbs.
+const (
+	Put    = "PUT"
+	Get    = "GET"
+	Patch  = "PATCH"
+	Delete = "DELETE"
+	Head   = "HEAD"
+	List   = "LIST"
 )
 
 // Resource is one resource type at one version, with its operations resolved.
@@ -73,7 +82,7 @@ func (s *Space) Resource(f Found) *Resource {
 				case path == self:
 					s.methods(r, doc, template, item)
 				case path == list && item.Get != nil:
-					s.verb(r.Verbs, "LIST", doc, template, item, item.Get)
+					s.verb(r.Verbs, List, doc, template, item, item.Get)
 				case item.Post != nil && strings.HasPrefix(path, self+"/") && !strings.Contains(path[len(self)+1:], "/") && !strings.Contains(path[len(self):], "{"):
 					name := template[strings.LastIndexByte(strings.TrimRight(template, "/"), '/')+1:]
 					s.verb(r.Actions, strings.TrimRight(name, "/"), doc, template, item, item.Post)
@@ -86,8 +95,8 @@ func (s *Space) Resource(f Found) *Resource {
 
 func (s *Space) methods(r *Resource, doc *Document, template string, item spec.PathItem) {
 	ops := map[string]*spec.Operation{
-		http.MethodPut: item.Put, http.MethodGet: item.Get, http.MethodPatch: item.Patch,
-		http.MethodDelete: item.Delete, http.MethodHead: item.Head,
+		Put: item.Put, Get: item.Get, Patch: item.Patch,
+		Delete: item.Delete, Head: item.Head,
 	}
 	for _, m := range sortedKeys(ops) {
 		if ops[m] != nil {
@@ -103,7 +112,7 @@ func (s *Space) verb(into map[string]*Operation, name string, doc *Document, tem
 	}
 	method := strings.ToLower(name)
 	switch {
-	case name == "LIST":
+	case name == List:
 		method = "get"
 	case op == item.Post:
 		method = "post"

@@ -1,6 +1,7 @@
 package swagger
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/armature-dev/armature/pkg/resource"
@@ -54,8 +55,8 @@ func ParseRoute(template string) (Route, bool) {
 }
 
 func lastProviders(seg []string) int {
-	for i := len(seg) - 1; i >= 0; i-- {
-		if fold(seg[i], "providers") {
+	for i, s := range slices.Backward(seg) {
+		if fold(s, "providers") {
 			return i
 		}
 	}
