@@ -47,8 +47,8 @@ controlplane: bin/kubeplane ## Build kube-apiserver, etcd and kubectl into bin/ 
 
 bin/kubeplane: $(CONTROLPLANE_SOURCES)
 	@echo "building kube-apiserver, etcd and kubectl from Go modules: about 5 minutes the first time"
-	go -C $(CONTROLPLANE) build -ldflags "$(KUBE_LDFLAGS)" -o $(CURDIR)/$@ ./cmd/kubeplane
-	for name in etcd kube-apiserver kubectl; do ln -sf kubeplane bin/$$name; done
+	@go -C $(CONTROLPLANE) build -ldflags "$(KUBE_LDFLAGS)" -o $(CURDIR)/$@ ./cmd/kubeplane
+	@for name in etcd kube-apiserver kubectl; do ln -sf kubeplane bin/$$name; done
 
 .PHONY: specs
 specs: ## Fetch the pinned API descriptions into .specs/ (sparse git clone)
@@ -66,7 +66,7 @@ clean: ## Remove bin/ and build/
 
 .PHONY: test
 test: build controlplane ## Run all tests, with a real API server where they need one
-	@echo "testing both modules; the first build of the tests takes about a minute"
+	@echo "testing both modules; the first time their builds take a few minutes"
 	go test -count=1 $(PACKAGES)
 	go -C $(CONTROLPLANE) test -count=1 ./...
 

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -77,8 +78,8 @@ func (c *ControlPlane) Config() *rest.Config {
 // both, and may be called more than once.
 func (c *ControlPlane) Stop() {
 	c.once.Do(func() {
-		for i := len(c.stops) - 1; i >= 0; i-- {
-			c.stops[i]()
+		for _, stop := range slices.Backward(c.stops) {
+			stop()
 		}
 	})
 }
