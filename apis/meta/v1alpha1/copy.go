@@ -116,7 +116,7 @@ func UnmarshalOpen(b []byte, declared any, extra *map[string]apiextensionsv1.JSO
 // forget removes what the fields of a struct hold.
 func forget(all map[string]apiextensionsv1.JSON, t reflect.Type) {
 	for f := range t.Fields() {
-		if f := f; f.Anonymous && f.Type.Kind() == reflect.Struct {
+		if f.Anonymous && f.Type.Kind() == reflect.Struct {
 			forget(all, f.Type)
 		} else {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
