@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -345,9 +346,7 @@ func (x *run) join(ctx context.Context) *halt {
 		return nil
 	}
 	shown := field.CloneObject(x.observed)
-	for k, v := range more {
-		shown[k] = v
-	}
+	maps.Copy(shown, more)
 	x.observed = shown
 	x.show()
 	return nil

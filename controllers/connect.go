@@ -17,7 +17,7 @@ import (
 )
 
 // NamespaceCredential is the Secret that holds a namespace's own credential.
-const NamespaceCredential = "armature-credential"
+const NamespaceCredential = "armature-credential" //nolint:gosec // a name, no credential
 
 // Connector finds the credential for an object and keeps a client for each.
 type Connector struct {
@@ -33,10 +33,10 @@ type Connector struct {
 	clients map[string]*armclient.Client
 }
 
-// Connect returns the client for an object of a namespace that is to write to
+// connect returns the client for an object of a namespace that is to write to
 // id: by the Secret that the spec names, else the namespace's own, else the
 // global one where the namespace's allowed scopes admit it.
-func (c *Connector) Connect(ctx context.Context, namespace string, ref *metav1alpha1.CredentialRef, id arm.ID) (*armclient.Client, *halt) {
+func (c *Connector) connect(ctx context.Context, namespace string, ref *metav1alpha1.CredentialRef, id arm.ID) (*armclient.Client, *halt) {
 	var ns corev1.Namespace
 	if err := c.Reader.Get(ctx, types.NamespacedName{Name: namespace}, &ns); err != nil {
 		return nil, kubernetes(fmt.Errorf("getting namespace %s: %w", namespace, err))

@@ -51,7 +51,7 @@ func (c *CRD) served() bool {
 // DeepCopyObject makes CRD a runtime.Object.
 func (c *CRD) DeepCopyObject() runtime.Object {
 	d := *c
-	c.ObjectMeta.DeepCopyInto(&d.ObjectMeta)
+	c.DeepCopyInto(&d.ObjectMeta)
 	d.Status.Conditions = append(d.Status.Conditions[:0:0], c.Status.Conditions...)
 	return &d
 }

@@ -29,7 +29,7 @@ const (
 	reasonReady            = "Succeeded"
 	reasonOwner            = "WaitingForOwner"
 	reasonReference        = "WaitingForReference"
-	reasonSecret           = "WaitingForSecret" //nolint:gosec // a reason, no credential
+	reasonSecret           = "WaitingForSecret"
 	reasonChildren         = "WaitingForChildren"
 	reasonExists           = "AlreadyExists"
 	reasonClaimed          = "AlreadyClaimed"
@@ -69,8 +69,7 @@ func kubernetes(err error) *halt { return wait(reasonKubernetes, err.Error()) }
 func refusal(method string, err error, rules ...armclient.Rule) *halt {
 	outcome, after := armclient.Classify(method, err, rules...)
 	h := &halt{reason: string(outcome), message: err.Error(), after: after, backoff: after == 0}
-	var refused *arm.Error
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*arm.Error](err); ok {
 		h.message = refused.Error()
 		if r := conditionReason(refused.Code); r != "" {
 			h.reason = r

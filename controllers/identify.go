@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -127,7 +128,7 @@ func readyID(obj *resource.Object, kindName string) (arm.ID, *halt) {
 	if err != nil {
 		return arm.ID{}, wait(reasonReference, fmt.Sprintf("%s %s: %v", kindName, obj.Name, err))
 	}
-	exists := len(st.Observed) > 0 && st.ResourceID != "" && (st.Operation == nil || st.Operation.Method != "PUT")
+	exists := len(st.Observed) > 0 && st.ResourceID != "" && (st.Operation == nil || st.Operation.Method != http.MethodPut)
 	if !exists {
 		return arm.ID{}, wait(reasonReference, fmt.Sprintf("%s %s is not ready yet", kindName, obj.Name))
 	}

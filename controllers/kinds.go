@@ -93,7 +93,7 @@ func (k *kinds) start(ctx context.Context, d *resource.Descriptor, watch func(*k
 	b := &kind{d: d, cache: c, client: cl, cancel: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(b.done)
-		_ = c.Start(ctx) //nolint:errcheck // it fails with its context only
+		_ = c.Start(ctx)
 	}()
 	if err := c.IndexField(ctx, &resource.Object{}, claimIndex, func(o client.Object) []string {
 		if claim := o.GetAnnotations()[metav1alpha1.ClaimAnnotation]; claim != "" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -304,10 +305,8 @@ func (x *run) writeJournal(ctx context.Context) *halt {
 }
 
 func addFinalizer(o *resource.Object) {
-	for _, f := range o.Finalizers {
-		if f == metav1alpha1.Finalizer {
-			return
-		}
+	if slices.Contains(o.Finalizers, metav1alpha1.Finalizer) {
+		return
 	}
 	o.Finalizers = append(o.Finalizers, metav1alpha1.Finalizer)
 }

@@ -65,11 +65,7 @@ func (x *run) resolved(ctx context.Context, p field.Path, f *field.Field, v any)
 		}
 		out := make(map[string]any, len(val))
 		for k, e := range val {
-			var child *field.Field
-			if f != nil && f.Type != nil {
-				child = f.Child(val, k)
-			}
-			r, h := x.resolved(ctx, p.Name(k), child, e)
+			r, h := x.resolved(ctx, p.Name(k), f.Below(val, k), e)
 			if h != nil {
 				return nil, h
 			}
@@ -77,13 +73,9 @@ func (x *run) resolved(ctx context.Context, p field.Path, f *field.Field, v any)
 		}
 		return out, nil
 	case []any:
-		var item *field.Field
-		if f != nil && f.Type != nil {
-			item = f.Elem
-		}
 		out := make([]any, len(val))
 		for i, e := range val {
-			r, h := x.resolved(ctx, p.At(i), item, e)
+			r, h := x.resolved(ctx, p.At(i), f.Item(), e)
 			if h != nil {
 				return nil, h
 			}

@@ -91,7 +91,7 @@ func (x *run) paused(context.Context) *halt {
 
 func (x *run) connect(ctx context.Context) *halt {
 	var h *halt
-	x.client, h = x.r.opts.Connector.Connect(ctx, x.obj.Namespace, x.spec.Credential, x.id)
+	x.client, h = x.r.opts.Connector.connect(ctx, x.obj.Namespace, x.spec.Credential, x.id)
 	return h
 }
 

@@ -23,7 +23,7 @@ import (
 	"github.com/armature-dev/armature/webhooks"
 )
 
-const certificateSecret = "armature-webhook-cert" //nolint:gosec // a name, no credential
+const certificateSecret = "armature-webhook-cert"
 
 // certificateFiles keeps the webhook's certificate files as the Secret has
 // them. It stands in for a mounted volume, so that the manager needs none.
@@ -45,7 +45,7 @@ func (c certificateFiles) Start(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(wait): //nolint:forbidigo // a process of its own, tested by the demo
+		case <-time.After(wait):
 		}
 	}
 }

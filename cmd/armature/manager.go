@@ -59,7 +59,7 @@ func newManagerCommand() *cobra.Command {
 		Long: "Run the operator against the cluster of KUBECONFIG (or the one it runs in). The credential comes from\n" +
 			"AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET or AZURE_FEDERATED_TOKEN_FILE, or is a managed identity.",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(ctrl.SetupSignalHandler()) },
+		RunE: func(*cobra.Command, []string) error { return f.run(ctrl.SetupSignalHandler()) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.metrics, "metrics-bind-address", ":8080", "where metrics are served; 0 for nowhere")
@@ -179,11 +179,11 @@ func loadCatalog(file string) (*resource.Catalog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the catalog: %w", err)
 	}
-	defer r.Close() //nolint:errcheck // it was only read
+	defer r.Close()
 	return resource.ReadCatalog(r)
 }
 
-const digestSecret = "armature-digest-key" //nolint:gosec // a name, no credential
+const digestSecret = "armature-digest-key"
 
 // digestKey reads the key of secret digests, and makes it at the first start.
 func digestKey(ctx context.Context, c client.Client, namespace string) (controllers.DigestKey, error) {

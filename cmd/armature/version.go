@@ -1,4 +1,4 @@
 package main
 
 // version is set by the linker.
-var version = "dev" //nolint:gochecknoglobals // the linker sets variables only
+var version = "dev"

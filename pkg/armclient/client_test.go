@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	secretToken = "tok-3f9c" //nolint:gosec // a token of no value
+	secretToken = "tok-3f9c"
 	groupPath   = "/subscriptions/s1/resourceGroups/rg"
 	vmssPath    = groupPath + "/providers/Microsoft.Compute/virtualMachineScaleSets/web"
 )
@@ -219,7 +219,7 @@ func TestNoAnswer(t *testing.T) {
 func TestLoginErrors(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, answer{status: 200})
-	c, err := New(s.cloud(), fakeCred{err: errors.New("ClientSecretCredential authentication failed\nPOST https://x\n---\n  \"error_description\": \"AADSTS7000215: Invalid client secret.\",\n")},
+	c, err := New(s.cloud(), fakeCred{err: errors.New("ClientSecretCredential authentication failed\nPOST https://x\n---\n  \"error_description\": \"AADSTS7000215: Invalid client secret.\",\n")}, //nolint:revive // as the login says it
 		Options{Transport: s.Client().Transport})
 	if err != nil {
 		t.Fatal(err)

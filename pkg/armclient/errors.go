@@ -62,8 +62,7 @@ func refused(req *http.Request, resp *http.Response, body []byte) *CallError {
 // broken makes the error of a call without an answer. It drops the URL that
 // net/http puts into its errors: a poll URL's query can hold signatures.
 func broken(method, path string, err error) *CallError {
-	var call *CallError
-	if errors.As(err, &call) {
+	if call, ok := errors.AsType[*CallError](err); ok {
 		return call
 	}
 	var u *url.Error

@@ -74,7 +74,7 @@ type bucket struct {
 
 // NewLimiter makes a limiter with the given budgets.
 func NewLimiter(budgets map[Kind]Budget) *Limiter {
-	return &Limiter{now: time.Now, budgets: budgets, buckets: map[BudgetKey]*bucket{}}
+	return &Limiter{now: time.Now, budgets: budgets, buckets: map[BudgetKey]*bucket{}} //nolint:forbidigo // the wire's clock is the machine's
 }
 
 const (

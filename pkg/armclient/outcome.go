@@ -117,9 +117,8 @@ func Classify(method string, err error, additions ...Rule) (Outcome, time.Durati
 	if err == nil {
 		return OK, 0
 	}
-	var call *CallError
 	var after time.Duration
-	if errors.As(err, &call) {
+	if call, ok := errors.AsType[*CallError](err); ok {
 		after = call.RetryAfter
 		if call.Registering {
 			return Retry, after

@@ -227,7 +227,7 @@ func (m *meter) Do(req *policy.Request) (*http.Response, error) {
 		m.tell(info)
 		return nil, &CallError{Method: raw.Method, Path: raw.URL.Path, RetryAfter: wait, err: ErrBudget}
 	}
-	start := time.Now()
+	start := time.Now() //nolint:forbidigo // the wire's clock is the machine's
 	resp, err := req.Next()
 	info.Duration = time.Since(start)
 	if err != nil {

@@ -210,6 +210,22 @@ func (t *Type) Child(value map[string]any, name string) *Field {
 	return nil
 }
 
+// Below is Child for a field that may be nil.
+func (f *Field) Below(value map[string]any, name string) *Field {
+	if f == nil || f.Type == nil {
+		return nil
+	}
+	return f.Child(value, name)
+}
+
+// Item is Elem for a field that may be nil.
+func (f *Field) Item() *Field {
+	if f == nil || f.Type == nil {
+		return nil
+	}
+	return f.Elem
+}
+
 // At follows names through objects, list items and map values, and returns
 // nil where the path leads nowhere. A "[]" in a name steps into a list's item
 // or a map's value: "properties.subnets[].name".

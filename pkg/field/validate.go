@@ -10,7 +10,7 @@ import (
 )
 
 // Problem is one thing wrong with a value.
-type Problem struct {
+type Problem struct { //nolint:errname // it is a finding first, an error second
 	Path Path
 	// Reason is one of the Reason constants.
 	Reason Reason

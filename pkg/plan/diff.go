@@ -21,10 +21,7 @@ type scope struct {
 const passedDown = field.ReadOnly | field.CreateOnly | field.WriteOnly | field.Secret
 
 func (s scope) child(value map[string]any, name string) scope {
-	if s.f == nil || s.f.Type == nil {
-		return scope{inherited: s.inherited}
-	}
-	return s.below(s.f.Child(value, name))
+	return s.below(s.f.Below(value, name))
 }
 
 func (s scope) below(f *field.Field) scope {

@@ -113,9 +113,7 @@ const CreateOnlyChange field.Reason = "CreateOnly"
 func New(in Input) Plan {
 	checks := field.Checks{ReadOnly: true, Unknown: true, Required: in.Observed == nil}
 	var p Plan
-	for _, problem := range field.Validate(in.Body, strip(in.Desired, in.Policy.Ignore), checks) {
-		p.Refused = append(p.Refused, problem)
-	}
+	p.Refused = append(p.Refused, field.Validate(in.Body, strip(in.Desired, in.Policy.Ignore), checks)...)
 	if in.Observed == nil {
 		p.Action = Create
 		if len(p.Refused) > 0 {

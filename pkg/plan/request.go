@@ -43,17 +43,22 @@ func restore(s scope, p field.Path, want any, body map[string]any) {
 		}
 	case []any:
 		for i, e := range x {
-			at := p.At(i)
-			if s.keyed() {
-				if keys, ok := s.f.ItemKeys(e); ok {
-					at = p.Item(keys...)
-				}
-			}
+			at := s.itemPath(p, i, e)
 			if _, exists := field.Lookup(body, at); exists {
 				restore(s.item(), at, e, body)
 			}
 		}
 	}
+}
+
+// itemPath is the path of a list's i-th item: by its keys where it has them.
+func (s scope) itemPath(p field.Path, i int, item any) field.Path {
+	if s.keyed() {
+		if keys, ok := s.f.ItemKeys(item); ok {
+			return p.Item(keys...)
+		}
+	}
+	return p.At(i)
 }
 
 // writable copies v less what can't be written: read-only and undeclared

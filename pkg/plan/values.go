@@ -76,10 +76,7 @@ func withoutUnseen(s scope, v any) any {
 }
 
 func (s scope) item() scope {
-	if s.f == nil || s.f.Type == nil {
-		return scope{inherited: s.inherited}
-	}
-	return s.below(s.f.Elem)
+	return s.below(s.f.Item())
 }
 
 // walk visits v and its parts until visit says false.

@@ -42,7 +42,7 @@ type Object struct {
 // DeepCopy copies the metadata and shares the immutable rest.
 func (o *Object) DeepCopy() *Object {
 	c := *o
-	o.ObjectMeta.DeepCopyInto(&c.ObjectMeta)
+	o.DeepCopyInto(&c.ObjectMeta)
 	return &c
 }
 
@@ -60,7 +60,7 @@ type ObjectList struct {
 // DeepCopyObject makes ObjectList a runtime.Object.
 func (l *ObjectList) DeepCopyObject() runtime.Object {
 	c := *l
-	l.ListMeta.DeepCopyInto(&c.ListMeta)
+	l.DeepCopyInto(&c.ListMeta)
 	c.Items = make([]Object, len(l.Items))
 	for i := range l.Items {
 		c.Items[i] = *l.Items[i].DeepCopy()

@@ -18,10 +18,7 @@ func redact(f *field.Field, v any) any {
 	case map[string]any:
 		c := make(map[string]any, len(x))
 		for k, e := range x {
-			var child *field.Field
-			if f != nil && f.Type != nil {
-				child = f.Child(x, k)
-			}
+			child := f.Below(x, k)
 			if child != nil && child.Behaviours.Has(field.Secret) {
 				continue
 			}
@@ -32,13 +29,9 @@ func redact(f *field.Field, v any) any {
 		}
 		return c
 	case []any:
-		var item *field.Field
-		if f != nil && f.Type != nil {
-			item = f.Elem
-		}
 		c := make([]any, len(x))
 		for i := range x {
-			c[i] = redact(item, x[i])
+			c[i] = redact(f.Item(), x[i])
 		}
 		return c
 	}

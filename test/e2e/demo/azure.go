@@ -94,17 +94,6 @@ func (a *azure) writes(ctx context.Context, id string, since int) ([]call, error
 	return found, nil
 }
 
-// own keeps the writes to the resource itself, and to its tags.
-func own(calls []call, id string) []call {
-	var found []call
-	for _, c := range calls {
-		if strings.EqualFold(c.Path, id) || strings.EqualFold(c.Path, id+"/providers/Microsoft.Resources/tags/default") {
-			found = append(found, c)
-		}
-	}
-	return found
-}
-
 func (a *azure) position(ctx context.Context) (int, error) {
 	var all []call
 	if _, err := a.do(ctx, http.MethodGet, "/_armature/journal", nil, &all); err != nil {
@@ -130,7 +119,7 @@ func (a *azure) do(ctx context.Context, method, path string, body, into any) (in
 	if err != nil {
 		return 0, fmt.Errorf("asking the simulator: %w", err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was read
+	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return 0, fmt.Errorf("reading the simulator's answer: %w", err)

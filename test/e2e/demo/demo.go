@@ -124,7 +124,7 @@ func (d *demo) kubectl(ctx context.Context, args ...string) (string, error) {
 }
 
 func (d *demo) quiet(ctx context.Context, stdin string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, d.kubectlPath(), args...) //nolint:gosec // our own kubectl
+	cmd := exec.CommandContext(ctx, d.kubectlPath(), args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+d.kubeconfig())
 	cmd.Stdin = strings.NewReader(stdin)
 	out, err := cmd.CombinedOutput()

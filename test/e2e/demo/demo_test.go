@@ -41,7 +41,7 @@ func TestPlantedFaults(t *testing.T) {
 		// What ARM never shows can't be compared, so the password is sent for
 		// ever.
 		"late-journal": "apply",
-		"no-claim":      "adopt",
+		"no-claim":     "adopt",
 	} {
 		t.Run(fault, func(t *testing.T) {
 			t.Setenv("ARMATURE_PLANT_FAULT", fault)

@@ -25,7 +25,7 @@ type process struct {
 // startProcess starts a child and waits for a line of its output that has a
 // prefix; "" waits for nothing. It returns the rest of that line.
 func startProcess(ctx context.Context, log string, environ []string, ready, path string, args ...string) (*process, string, error) {
-	cmd := exec.Command(path, args...) //nolint:gosec,noctx // it outlives the step and is stopped by name
+	cmd := exec.Command(path, args...) //nolint:noctx // it outlives the step and is stopped by name
 	cmd.Env = append(os.Environ(), environ...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	f, err := os.OpenFile(filepath.Clean(log), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -109,6 +109,6 @@ func freePort() (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("finding a port: %w", err)
 	}
-	defer l.Close() //nolint:errcheck // nothing was written
+	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"path/filepath"
 	"strings"
 
@@ -139,7 +140,7 @@ func (d *demo) scale(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(calls) != 1 || calls[0].Method != "PATCH" || string(calls[0].Body) != `{"sku":{"capacity":5}}` {
+	if len(calls) != 1 || calls[0].Method != http.MethodPatch || string(calls[0].Body) != `{"sku":{"capacity":5}}` {
 		return "", fmt.Errorf("expected one PATCH of sku.capacity alone, ARM received %v", calls)
 	}
 	return fmt.Sprintf("ARM received: %s", calls[0]), nil
@@ -189,7 +190,7 @@ func (d *demo) checkComanaged(ctx context.Context, since int) (string, error) {
 	puts := 0
 	for _, c := range calls {
 		say("   ARM received: %s", c)
-		if c.Method == "PUT" {
+		if c.Method == http.MethodPut {
 			puts++
 			if c.Headers["If-Match"] == "" {
 				return "", fmt.Errorf("a PUT without If-Match: %s", c)
@@ -333,7 +334,7 @@ func (d *demo) restart(ctx context.Context) (string, error) {
 	puts := 0
 	for _, c := range calls {
 		say("   ARM received: %s", c)
-		if c.Method == "PUT" {
+		if c.Method == http.MethodPut {
 			puts++
 		}
 	}
