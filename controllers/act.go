@@ -187,10 +187,6 @@ func (x *run) act(ctx context.Context) *halt {
 			return h
 		}
 	}
-	x.changed = nil
-	for _, c := range x.todo.Changes {
-		x.changed = append(x.changed, c.Path.String())
-	}
 	h := x.send(ctx)
 	if planted(faultLateJournal) && h == nil {
 		x.journal.Pending = wanted

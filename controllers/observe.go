@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -80,6 +79,7 @@ func (x *run) confirm() {
 	if x.journal.Pending == nil {
 		return
 	}
+	x.before = x.journal.Applied
 	x.status.AppliedHash = hash(x.journal.Pending)
 	x.journal = x.journal.settleBy(x.status.AppliedHash)
 }
@@ -201,21 +201,14 @@ func (x *run) settle(before json.RawMessage) {
 		return
 	}
 	for _, p := range plan.Lost(x.kind.d.Body, old, resource.Redact(x.kind.d.Body, x.observed), nil) {
-		if _, ours := field.Lookup(sent, p); ours || x.removedByUs(p) {
+		_, sentByUs := field.Lookup(sent, p)
+		_, wasOurs := field.Lookup(x.before, p)
+		if sentByUs || wasOurs {
 			continue
 		}
 		x.status.Clobbered = append(x.status.Clobbered, p.String())
 		x.event(corev1.EventTypeWarning, "Clobbered", "a PUT lost %s, which is not ours", p)
 	}
-}
-
-func (x *run) removedByUs(p field.Path) bool {
-	for _, c := range x.changed {
-		if strings.HasPrefix(p.String(), c) {
-			return true
-		}
-	}
-	return false
 }
 
 func raw(v any) json.RawMessage {

@@ -47,8 +47,8 @@ type run struct {
 	// once one was sent.
 	wrote string
 	acted bool
-	// changed are the paths of the plan that was sent.
-	changed []string
+	// before is what was confirmed before the write that this pass confirmed.
+	before map[string]any
 }
 
 // step is one part of a run; a halt ends it.

@@ -69,15 +69,15 @@ func (d differ) object(p field.Path, s scope, v sides) {
 		if _, wanted := field.FoldedKey(want, name); wanted {
 			d.value(at, c, side)
 		} else {
-			d.removed(at, c, side, s.f == nil || s.f.Type == nil || !declared(s.f, name))
+			d.removed(at, c, side, s.f == nil || s.f.Type == nil || !declared(s.f.For(have), name))
 		}
 	}
 }
 
 // declared tells a type's own properties from the keys of a map.
-func declared(f *field.Field, name string) bool {
-	_, ok := f.Fields[name]
-	return ok
+func declared(f *field.Type, name string) bool {
+	child := f.Child(nil, name)
+	return child != nil && child != f.Elem
 }
 
 // value compares what is wanted, by the kind of it.
