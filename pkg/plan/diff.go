@@ -84,7 +84,7 @@ func declared(f *field.Type, name string) bool {
 func (d differ) value(p field.Path, s scope, v sides) {
 	switch want := v.want.(type) {
 	case map[string]any:
-		if _, ok := v.have.(map[string]any); (ok || v.have == nil) && len(want) > 0 {
+		if _, ok := v.have.(map[string]any); ok || v.have == nil && len(want) > 0 {
 			d.object(p, s, v)
 			return
 		}

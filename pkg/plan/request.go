@@ -289,7 +289,12 @@ func collectLost(p field.Path, s scope, want, have any, lost *[]field.Path) {
 		if s.keyed() {
 			mine, theirs := index(s.f, want), index(s.f, have)
 			for _, k := range mine.order {
-				collectLost(p.Item(mine.keys[k]...), s.item(), mine.items[k], theirs.items[k], lost)
+				at := p.Item(mine.keys[k]...)
+				if theirs.items[k] == nil {
+					*lost = append(*lost, at)
+					continue
+				}
+				collectLost(at, s.item(), mine.items[k], theirs.items[k], lost)
 			}
 			return
 		}
