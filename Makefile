@@ -72,7 +72,7 @@ test: build controlplane ## Run all tests, with a real API server where they nee
 
 .PHONY: test-faults
 test-faults: build controlplane ## Test the tests: each planted fault must turn the demo red
-	go test -count=1 -timeout 30m -tags plantedfaults -run Fault ./test/e2e/...
+	ARMATURE_TEST_FAULTS=1 go test -count=1 -timeout 30m -run Fault ./test/e2e/demo
 
 .PHONY: verify
 verify: ## Fail unless what is committed is what the generator writes
