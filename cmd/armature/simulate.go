@@ -40,6 +40,11 @@ func newSimulateCommand() *cobra.Command {
 	f.DurationVar(&flags.opts.RetryAfter, "retry-after", time.Second, "what answers ask clients to wait, in whole seconds")
 	f.StringSliceVar(&flags.opts.Subscriptions, "subscription", nil, "subscription that exists, may be repeated (default: any)")
 	f.StringVar(&flags.opts.TenantID, "tenant", "", "the one tenant that issues tokens (default: any)")
+	f.StringVar(&flags.opts.ClientID, "client-id", "", "the one client that logs in (default: any)")
+	f.StringVar(&flags.opts.ClientSecret, "client-secret", "", "its secret (default: any)")
+	f.IntVar(&flags.opts.OperationPolls, "operation-polls", 0, "end an operation when it has been asked for so often (default: when its time has come)")
+	f.IntVar(&flags.opts.PageSize, "page-size", 0, "how many items a page of a list holds (default 1000)")
+	f.StringSliceVar(&flags.opts.Unregistered, "unregistered", nil, "provider namespace that has to be registered first, may be repeated")
 	f.BoolVar(&flags.opts.NoRateLimits, "no-rate-limits", false, "never answer 429")
 	f.StringVar(&flags.caOut, "ca-out", "", "file to write the certificate to that clients have to trust")
 	f.StringVar(&flags.catalog, "catalog", "", "catalog file to simulate (default: the built-in one)")
@@ -91,7 +96,7 @@ func writeWhole(path string, b []byte) error {
 }
 
 // env prints what azidentity reads from the environment, and as a comment the
-// manager's flags. Any client ID and secret log in.
+// manager's flags.
 func (f *simulateFlags) env(out io.Writer, url string) {
 	value := func(s, otherwise string) string {
 		if s == "" {
@@ -113,8 +118,8 @@ func (f *simulateFlags) env(out io.Writer, url string) {
 		{"AZURE_RESOURCE_MANAGER_ENDPOINT", url},
 		{"AZURE_RESOURCE_MANAGER_AUDIENCE", url},
 		{"AZURE_TENANT_ID", value(f.opts.TenantID, "00000000-0000-0000-0000-00000000aaaa")},
-		{"AZURE_CLIENT_ID", "00000000-0000-0000-0000-00000000bbbb"},
-		{"AZURE_CLIENT_SECRET", "simulated"},
+		{"AZURE_CLIENT_ID", value(f.opts.ClientID, "00000000-0000-0000-0000-00000000bbbb")},
+		{"AZURE_CLIENT_SECRET", value(f.opts.ClientSecret, "simulated")},
 		{"AZURE_SUBSCRIPTION_ID", subscription},
 		{"SSL_CERT_FILE", f.caOut},
 	} {

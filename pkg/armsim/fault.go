@@ -2,6 +2,8 @@ package armsim
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -20,8 +22,10 @@ type fault struct {
 	Type   string `json:"type,omitempty"`
 	ID     string `json:"id,omitempty"`
 	Method string `json:"method,omitempty"`
-	// Count is how often it happens; 0 is once.
-	Count int `json:"count,omitempty"`
+	// Count is how often it happens; 0 is once, or without end where
+	// Probability says that it happens to a part of the requests only.
+	Count       int     `json:"count,omitempty"`
+	Probability float64 `json:"probability,omitempty"`
 	// Status and Code answer an error in place of doing anything.
 	Status  int    `json:"status,omitempty"`
 	Code    string `json:"code,omitempty"`
@@ -32,7 +36,9 @@ type fault struct {
 	Cut        bool `json:"cut,omitempty"`
 	LoseAnswer bool `json:"loseAnswer,omitempty"`
 	// FailOperation lets the operation that the request starts end in Failed.
-	FailOperation bool `json:"failOperation,omitempty"`
+	// CancelOperation lets it end in Canceled.
+	FailOperation   bool `json:"failOperation,omitempty"`
+	CancelOperation bool `json:"cancelOperation,omitempty"`
 
 	delay time.Duration
 }
@@ -51,18 +57,25 @@ func (f *fault) matches(q *request) bool {
 	return err == nil && strings.EqualFold(id.Type(), f.Type)
 }
 
+// chance is a number from 0 up to 1.
+func chance() float64 {
+	var b [4]byte
+	_, _ = rand.Read(b[:])
+	return float64(binary.BigEndian.Uint32(b[:])) / (1 << 32)
+}
+
 // takeFault uses up one occurrence of the first fault that matches.
 func (s *Server) takeFault(q *request) *fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, f := range s.faults {
-		if !f.matches(q) {
+		if !f.matches(q) || f.Probability > 0 && chance() >= f.Probability {
 			continue
 		}
-		f.Count--
-		if f.Count <= 0 {
+		if f.Count == 1 {
 			s.faults = slices.Delete(s.faults, i, i+1)
 		}
+		f.Count = max(0, f.Count-1)
 		used := *f
 		return &used
 	}
@@ -103,6 +116,9 @@ func (f *fault) response(retryAfter string) response {
 
 func (f *fault) operationError() *arm.Error {
 	e := &arm.Error{Code: f.Code, Message: f.Message}
+	if e.Code == "" && f.CancelOperation {
+		e.Code = "OperationCanceled"
+	}
 	if e.Code == "" {
 		e.Code = "OperationFailed"
 	}
@@ -146,7 +162,12 @@ func readFaults(body []byte) ([]*fault, error) {
 		if f == nil || f.Status != 0 && (f.Status < 400 || f.Status > 599) {
 			return nil, fmt.Errorf("reading faults: expected a status from 400 to 599")
 		}
-		f.Count = max(1, f.Count)
+		if f.Probability < 0 || f.Probability > 1 {
+			return nil, fmt.Errorf("reading faults: expected a probability from 0 to 1")
+		}
+		if f.Probability == 0 {
+			f.Count = max(1, f.Count)
+		}
 		if f.Delay != "" {
 			d, err := time.ParseDuration(f.Delay)
 			if err != nil {

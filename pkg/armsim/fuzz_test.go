@@ -18,14 +18,16 @@ func FuzzRequests(f *testing.F) {
 		network, vmss, account, group, network + "/subnets/a", vmss + "/instanceView", account + "/listKeys", "/", "//", "/subscriptions",
 		"/subscriptions/s1", "/subscriptions/s1/providers/Microsoft.Network/register", group + "/providers/Microsoft.Resources/tags/default",
 		"/subscriptions/s1/providers/Microsoft.Network/locations/x/operations/y", "/providers/x/y", "/_armature/resource", "/_armature/clock",
-		"/_armature/faults", "/_armature/journal", "/t/oauth2/v2.0/token", "/%2f/..", group + "/resources", "/subscriptions/s1/resources",
+		"/_armature/faults", "/_armature/journal", "/_armature/resources", "/metadata/endpoints", "/tenants", "/subscriptions/s1/providers", "/subscriptions/s1/locations",
+		"/subscriptions/s1/providers/Microsoft.Resources/tags/default", "/t/oauth2/v2.0/token", "/%2f/..", group + "/resources", "/subscriptions/s1/resources",
 		"/subscriptions/s1/resourceGroups", "/providers/Microsoft.Network/virtualNetworks",
 	} {
 		for _, b := range []string{
 			"", "{}", "null", "[]", networkBody, vmssBody, `{"properties":{"subnets":[{"name":"a/b"},null,{"name":".."}]},"location":"x"}`,
-			`{"operation":"Merge","properties":{"tags":{"a":null}}}`,
+			`{"operation":"Merge","properties":{"tags":{"a":null}}}`, `[{"id":"` + network + `","properties":{"subnets":[1,{"name":"a"}]}},{"id":1}]`,
 		} {
 			f.Add(uint8(len(p)+len(b)), p, "api-version="+networkVersion+"&id="+network, b)
+			f.Add(uint8(0), p, "api-version="+networkVersion+"&$top=1&$filter=name eq 'x' and tagName eq 'a'&$skipToken=MQ&$expand=changedTime&since=1", b)
 			f.Add(uint8(2), p, "api-version="+networkVersion, b)
 			f.Add(uint8(3), p, "api-version="+networkVersion, b)
 		}

@@ -4,13 +4,19 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/armature-dev/armature/pkg/arm"
 )
 
-// entry is one request and its answer, as /_armature/journal shows it.
-type entry struct {
-	Seq             int               `json:"seq"`
-	Time            string            `json:"time"`
+// Entry is one request and its answer, as /_armature/journal shows it. It
+// holds bodies as they were, but no Authorization and no request for a token.
+type Entry struct {
+	// Seq grows by one a request, and goes on when the journal is cleared.
+	Seq  int    `json:"seq"`
+	Time string `json:"time"`
+	// Status is 0 where the connection was cut before an answer.
 	Method          string            `json:"method"`
 	Path            string            `json:"path"`
 	Query           string            `json:"query,omitempty"`
@@ -24,7 +30,7 @@ type entry struct {
 // journal keeps the latest requests.
 type journal struct {
 	seq     int
-	entries []*entry
+	entries []*Entry
 }
 
 const maxJournal = 50_000
@@ -55,7 +61,7 @@ func (s *Server) record(q *request, path string, resp response, body []byte) int
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.journal.seq++
-	s.journal.entries = append(s.journal.entries, &entry{
+	s.journal.entries = append(s.journal.entries, &Entry{
 		Seq: s.journal.seq, Time: stamp(q.now), Method: q.method, Path: path, Query: q.query.Encode(),
 		Headers: pick(q.header.Get, "If-Match", "If-None-Match", "Content-Type"), Body: rawJSON(q.body), Status: resp.status,
 		ResponseHeaders: pick(func(n string) string { return resp.header[n] }, "ETag", "Location", "Azure-AsyncOperation", "Retry-After"),
@@ -79,22 +85,66 @@ func (s *Server) recordBody(seq int, body []byte) {
 	}
 }
 
-// serveJournal answers GET and DELETE of the journal.
+// Journal lists the requests so far, oldest first.
+func (s *Server) Journal() []Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.journal.find(func(*Entry) bool { return true })
+}
+
+func (j *journal) find(wanted func(*Entry) bool) []Entry {
+	found := []Entry{}
+	for _, e := range j.entries {
+		if wanted(e) {
+			found = append(found, *e)
+		}
+	}
+	return found
+}
+
+// serveJournal answers GET and DELETE of the journal. GET takes filters:
+// method (several with commas), id, prefix (of the path), type (of the
+// resource, its actions and views too) and since (a seq; what came after).
 func (s *Server) serveJournal(q *request) response {
-	if q.method == http.MethodDelete {
+	switch q.method {
+	case http.MethodDelete:
 		s.journal.entries = nil
 		return ok(http.StatusNoContent, nil)
+	case http.MethodGet:
+	default:
+		return fail(http.StatusMethodNotAllowed, "HttpMethodNotAllowed", "expected GET or DELETE")
 	}
-	methods, id, prefix := q.query.Get("method"), q.query.Get("id"), strings.ToLower(q.query.Get("prefix"))
-	found := []entry{}
-	for _, e := range s.journal.entries {
-		if methods != "" && !slices.ContainsFunc(strings.Split(methods, ","), func(m string) bool { return strings.EqualFold(m, e.Method) }) {
-			continue
+	since := 0
+	if text := q.query.Get("since"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return fail(http.StatusBadRequest, "InvalidFilter", "expected since to be the seq of an entry, found '%s'", text)
 		}
-		if id != "" && !strings.EqualFold(strings.TrimRight(e.Path, "/"), strings.TrimRight(id, "/")) || !strings.HasPrefix(strings.ToLower(e.Path), prefix) {
-			continue
-		}
-		found = append(found, *e)
+		since = n
 	}
-	return ok(http.StatusOK, found)
+	methods, id, prefix := q.query.Get("method"), strings.TrimRight(q.query.Get("id"), "/"), strings.ToLower(q.query.Get("prefix"))
+	typ := q.query.Get("type")
+	return ok(http.StatusOK, s.journal.find(func(e *Entry) bool {
+		return e.Seq > since &&
+			(methods == "" || slices.ContainsFunc(strings.Split(methods, ","), func(m string) bool { return strings.EqualFold(m, e.Method) })) &&
+			(id == "" || strings.EqualFold(strings.TrimRight(e.Path, "/"), id)) &&
+			strings.HasPrefix(strings.ToLower(e.Path), prefix) &&
+			(typ == "" || strings.EqualFold(typeOf(e.Path), typ))
+	}))
+}
+
+// typeOf is the ARM type of what a path names, or of what its action, view or
+// tags belong to; "" where there is none.
+func typeOf(path string) string {
+	path = strings.TrimRight(path, "/")
+	if n := len(path) - len(tagsSuffix); n > 0 && strings.EqualFold(path[n:], tagsSuffix) {
+		path = path[:n]
+	}
+	for range 2 {
+		if id, err := arm.ParseID(path); err == nil {
+			return id.Type()
+		}
+		path = path[:max(0, strings.LastIndexByte(path, '/'))]
+	}
+	return ""
 }

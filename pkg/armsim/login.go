@@ -3,6 +3,7 @@ package armsim
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -24,6 +25,8 @@ func (s *Server) login(q *request, seg []string) (response, bool) {
 		return s.openID(q, seg[0]), true
 	case is(seg, "*", "oauth2", "v2.0", "token"):
 		return s.token(q, seg[0]), true
+	case is(seg, "metadata", "endpoints"):
+		return s.endpoints(q), true
 	}
 	return response{}, false
 }
@@ -81,11 +84,43 @@ func (s *Server) token(q *request, tenant string) response {
 	case form.Get("client_secret") == "" && form.Get("client_assertion") == "":
 		return refuse(http.StatusUnauthorized, "invalid_client", "AADSTS7000218: The request body must contain client_assertion or client_secret.")
 	}
+	if resp, refused := s.refusedClient(form, refuse); refused {
+		return resp
+	}
 	life := int(tokenLife.Seconds())
 	return ok(http.StatusOK, map[string]any{
 		"token_type": "Bearer", "expires_in": life, "ext_expires_in": life,
 		"access_token": s.issue(q, tenant, form.Get("client_id")),
 	})
+}
+
+// refusedClient refuses a client that the options don't name.
+func (s *Server) refusedClient(form url.Values, refuse func(status int, code, text string) response) (response, bool) {
+	if s.opts.ClientID != "" && !strings.EqualFold(form.Get("client_id"), s.opts.ClientID) {
+		return refuse(http.StatusBadRequest, "unauthorized_client", "AADSTS700016: Application with identifier '"+form.Get("client_id")+"' was not found."), true
+	}
+	secret := form.Get("client_secret")
+	if s.opts.ClientSecret != "" && secret != "" && subtle.ConstantTimeCompare([]byte(secret), []byte(s.opts.ClientSecret)) == 0 {
+		return refuse(http.StatusUnauthorized, "invalid_client", "AADSTS7000215: Invalid client secret provided."), true
+	}
+	return response{}, false
+}
+
+// endpoints describes this cloud to tools that ask ARM for it: one object
+// since 2022-09-01, a list before.
+func (s *Server) endpoints(q *request) response {
+	cloud := map[string]any{
+		"name": "ArmatureSimulator", "portal": q.base, "resourceManager": q.base + "/",
+		"graph": q.base + "/", "graphAudience": q.base + "/", "microsoftGraphResourceId": q.base + "/", "batch": q.base + "/",
+		"authentication": map[string]any{
+			"loginEndpoint": q.base + "/", "audiences": []any{q.base + "/", q.base}, "tenant": s.tenant(), "identityProvider": "AAD",
+		},
+		"suffixes": map[string]any{"storage": "core.windows.net", "keyVaultDns": "vault.azure.net", "acrLoginServer": "azurecr.io"},
+	}
+	if q.query.Get("api-version") < "2022" {
+		return ok(http.StatusOK, []any{cloud})
+	}
+	return ok(http.StatusOK, cloud)
 }
 
 // managedIdentity answers as App Service's identity endpoint does.
@@ -124,20 +159,23 @@ func (s *Server) sign(text string) []byte {
 	return m.Sum(nil)
 }
 
-// authorized reports whether the request carries a token issued here that
-// has not expired.
-func (s *Server) authorized(q *request) bool {
+// authorized returns who the request's token stands for; false where it
+// carries none that was issued here and has not expired.
+func (s *Server) authorized(q *request) (principal string, granted bool) {
 	scheme, token, _ := strings.Cut(q.header.Get("Authorization"), " ")
 	i := strings.LastIndexByte(token, '.')
 	if !strings.EqualFold(scheme, "Bearer") || i < 0 {
-		return false
+		return "", false
 	}
 	signature, err := base64.RawURLEncoding.DecodeString(token[i+1:])
 	if err != nil || !hmac.Equal(signature, s.sign(token[:i])) {
-		return false
+		return "", false
 	}
 	_, payload, _ := strings.Cut(token[:i], ".")
 	b, err := base64.RawURLEncoding.DecodeString(payload)
 	var c claims
-	return err == nil && json.Unmarshal(b, &c) == nil && q.now.Unix() < c.Expires
+	if err != nil || json.Unmarshal(b, &c) != nil || q.now.Unix() >= c.Expires {
+		return "", false
+	}
+	return c.App, true
 }

@@ -20,10 +20,21 @@ func (s *Server) newOperation(q *request, id arm.ID, d *resource.Descriptor) *op
 	}
 	op := &operation{
 		namespace: d.Namespace(), scope: "/subscriptions/" + id.SubscriptionID, location: location,
-		start: q.now, end: q.now.Add(s.opts.OperationDuration),
+		start: q.now, end: q.now.Add(s.opts.OperationDuration), polls: s.opts.OperationPolls,
 	}
 	if q.fault != nil && q.fault.FailOperation {
 		op.err = q.fault.operationError()
+	}
+	if q.fault != nil && q.fault.CancelOperation {
+		op.err, op.canceled = q.fault.operationError(), true
+	}
+	if op.err != nil && s.opts.OperationDuration == 0 {
+		// What fails at once is refused; an operation that fails was accepted
+		// first.
+		op.polls = max(1, op.polls)
+	}
+	if op.polls > 0 && s.opts.OperationDuration == 0 {
+		op.end = q.now.Add(endless)
 	}
 	return op
 }
@@ -55,6 +66,7 @@ func (s *Server) asyncOperation(q *request, id string) response {
 	if op == nil || q.method != http.MethodGet {
 		return operationNotFound(id)
 	}
+	s.store.poll(op, q.now)
 	body := map[string]any{
 		"id":   op.scope + "/providers/" + op.namespace + "/locations/" + op.location + "/operations/" + op.id,
 		"name": op.id, "status": op.status, "percentComplete": op.percent(q.now), "startTime": stamp(op.start),
@@ -77,6 +89,7 @@ func (s *Server) operationResult(q *request, id string) response {
 	if op == nil || q.method != http.MethodGet {
 		return operationNotFound(id)
 	}
+	s.store.poll(op, q.now)
 	if op.status == inProgress {
 		return s.follow(q, ok(http.StatusAccepted, nil), op, false, true)
 	}

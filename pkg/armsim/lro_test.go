@@ -148,8 +148,9 @@ func TestFaults(t *testing.T) {
 	s.do("POST", "/_armature/faults", `{"type":"Microsoft.Compute/virtualMachineScaleSets","method":"PUT","status":503,"count":1}`).want(200)
 	s.do("PUT", vmss+vv, vmssBody).want(503, "error.code", "ServiceUnavailable")
 	s.do("POST", "/_armature/faults", `{"method":"PUT","failOperation":true,"code":"OutOfQuota"}`).want(200)
-	a := s.do("PUT", vmss+vv, vmssBody).want(201, state, "Failed")
+	a := s.do("PUT", vmss+vv, vmssBody).want(201, state, "Creating")
 	s.do("GET", a.header.Get("Azure-AsyncOperation"), "").want(200, "status", "Failed", "error.code", "OutOfQuota")
+	s.do("GET", vmss+vv, "").want(200, state, "Failed")
 	s.do("PUT", vmss+vv, vmssBody).want(200, state, "Succeeded")
 	s.do("POST", "/_armature/faults", `{"method":"PUT","loseAnswer":true}`).want(200)
 	func() {

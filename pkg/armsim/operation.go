@@ -18,7 +18,10 @@ type operation struct {
 	start     time.Time
 	end       time.Time
 	status    string
-	err       *arm.Error
+	// polls ends the operation when it has been asked for so often; 0 never.
+	polls    int
+	err      *arm.Error
+	canceled bool
 	// code and result are the final answer of the Location endpoint; show
 	// makes it the resource as it is then.
 	code   int
@@ -27,6 +30,21 @@ type operation struct {
 }
 
 const inProgress = "InProgress"
+
+// endless is longer than any test or session waits.
+const endless = 100 * 365 * 24 * time.Hour
+
+// poll counts a question about a running operation, which may end it.
+func (s *store) poll(op *operation, now time.Time) {
+	if op.status != inProgress || op.polls == 0 {
+		return
+	}
+	op.polls--
+	if op.polls == 0 {
+		op.end = now
+		s.settle(now)
+	}
+}
 
 // begin starts an operation on targets.
 func (s *store) begin(op *operation, targets ...*record) {
@@ -64,6 +82,9 @@ func (s *store) finish(op *operation) {
 	op.status = arm.Succeeded
 	if op.err != nil {
 		op.status = arm.Failed
+	}
+	if op.canceled {
+		op.status = arm.Canceled
 	}
 	for _, r := range op.targets {
 		if r.op != op {

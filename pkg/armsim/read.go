@@ -38,6 +38,11 @@ func (s *Server) read(q *request, id arm.ID, d *resource.Descriptor) response {
 	if r == nil {
 		return notFound(id, d)
 	}
+	if r.op != nil {
+		if s.store.poll(r.op, q.now); s.store.get(id) == nil {
+			return notFound(id, d)
+		}
+	}
 	if match := q.header.Get("If-None-Match"); match != "" && hasETag(d) && (match == "*" || sameTag(match, r.etag)) {
 		return ok(http.StatusNotModified, nil).with("ETag", r.etag)
 	}
@@ -68,13 +73,13 @@ func (s *Server) list(q *request, d *resource.Descriptor, scope string) response
 			return resp
 		}
 	}
-	items := []any{}
+	var found []*record
 	for _, r := range s.store.below(key) {
 		if r.desc == d {
-			items = append(items, s.store.view(r))
+			found = append(found, r)
 		}
 	}
-	return ok(http.StatusOK, map[string]any{"value": items})
+	return s.page(q, found, func(r *record) any { return s.store.view(r) })
 }
 
 // missingList refuses a list in a group or parent that does not exist.
@@ -109,19 +114,16 @@ func (s *Server) listResources(q *request) response {
 	if scope.ResourceGroup != "" && s.store.get(scope) == nil {
 		return fail(http.StatusNotFound, "ResourceGroupNotFound", "Resource group '%s' could not be found.", scope.ResourceGroup).gateway()
 	}
-	items := []any{}
-	for _, r := range s.store.below(scope.Fold()) {
-		if strings.Count(r.desc.Type, "/") != 1 || strings.EqualFold(r.desc.Type, groupType) {
-			continue
-		}
-		full := s.store.full(r)
-		item := map[string]any{}
-		for _, k := range []string{"id", "name", "type", "kind", "location", "tags", "sku", "identity"} {
-			if v, ok := full[k]; ok {
-				item[k] = v
-			}
-		}
-		items = append(items, item)
+	f, readable := parseFilter(parameter(q.query, "$filter"))
+	if !readable {
+		return fail(http.StatusBadRequest, "InvalidFilterInQueryString", "Invalid $filter '%s' specified in the query string.", parameter(q.query, "$filter"))
 	}
-	return ok(http.StatusOK, map[string]any{"value": items})
+	var found []*record
+	for _, r := range s.store.below(scope.Fold()) {
+		if strings.Count(r.desc.Type, "/") == 1 && !strings.EqualFold(r.desc.Type, groupType) && f.matches(r) {
+			found = append(found, r)
+		}
+	}
+	expand := strings.Split(parameter(q.query, "$expand"), ",")
+	return s.page(q, found, func(r *record) any { return s.envelope(r, expand) })
 }

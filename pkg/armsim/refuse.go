@@ -49,10 +49,12 @@ func (s *Server) refusedBody(q *request, id arm.ID, d *resource.Descriptor, r *r
 	return refusedTags(sent[name])
 }
 
-// tracked reports whether the type's resources have a location and tags.
+// tracked reports whether the type's resources must have a location: those
+// that lie in a group or subscription and have tags. A nested type says so
+// itself where it wants one.
 func tracked(d *resource.Descriptor) bool {
 	l := d.Body.Fields["location"]
-	return l != nil && d.Body.Fields["tags"] != nil && !l.Behaviours.Has(field.ReadOnly)
+	return l != nil && d.ParentType() == "" && d.Body.Fields["tags"] != nil && !l.Behaviours.Has(field.ReadOnly)
 }
 
 // refusedChange refuses what can't change after creation.

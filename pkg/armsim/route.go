@@ -18,8 +18,11 @@ const (
 // route finds what a path names and hands the request on.
 func (s *Server) route(q *request) response {
 	seg := split(q.path)
-	if is(seg, "subscriptions") {
+	switch {
+	case is(seg, "subscriptions"):
 		return s.subscriptions(q)
+	case is(seg, "tenants"):
+		return s.tenants(q)
 	}
 	if is(seg[:1], "subscriptions") && len(seg) > 1 && !s.hasSubscription(seg[1]) {
 		return fail(http.StatusNotFound, "SubscriptionNotFound", "The subscription '%s' could not be found.", seg[1]).gateway()
@@ -29,7 +32,11 @@ func (s *Server) route(q *request) response {
 		return s.subscription(q, seg[1])
 	case is(seg, "subscriptions", "*", "resources"), is(seg, "subscriptions", "*", "resourceGroups", "*", "resources"):
 		return s.listResources(q)
-	case is(seg, "subscriptions", "*", "providers", "*"), is(seg, "subscriptions", "*", "providers", "*", "register"):
+	case is(seg, "subscriptions", "*", "locations"):
+		return s.locations(q, seg[1])
+	case is(seg, "subscriptions", "*", "providers"):
+		return s.providers(q, seg[1])
+	case is(seg, "subscriptions", "*", "providers", "*"), is(seg, "subscriptions", "*", "providers", "*", "*") && q.method == http.MethodPost:
 		return s.provider(q, seg)
 	case len(seg) == 8 && is(seg, "subscriptions", "*", "providers", "*", "locations", "*", "operations", "*"):
 		return s.asyncOperation(q, seg[7])
@@ -102,6 +109,9 @@ func (s *Server) resource(q *request, id arm.ID) response {
 		return resp
 	}
 	id = canonical(id, d)
+	if resp, missing := s.unregistered(q, id, d); missing {
+		return resp
+	}
 	if resp, missing := s.missingScope(q, id, d); missing {
 		return resp
 	}

@@ -44,50 +44,60 @@ func (s *Server) subscription(q *request, id string) response {
 	return ok(http.StatusOK, s.subscriptionBody(id))
 }
 
-// provider answers GET and register of a provider; all are registered.
-func (s *Server) provider(q *request, seg []string) response {
-	register := len(seg) == 5
-	if register != (q.method == http.MethodPost) || !register && q.method != http.MethodGet {
-		return fail(http.StatusMethodNotAllowed, "HttpMethodNotAllowed", "expected GET, or POST of register")
-	}
-	types := []any{}
-	name := seg[3]
-	for _, d := range s.catalog.All() {
-		if strings.EqualFold(d.Namespace(), name) {
-			name = d.Namespace()
-			types = append(types, map[string]any{
-				"resourceType": d.Type[len(name)+1:], "locations": []any{}, "apiVersions": []any{d.APIVersion},
-			})
-		}
-	}
-	if len(types) == 0 {
-		return fail(http.StatusNotFound, "InvalidResourceNamespace", "The resource namespace '%s' is invalid.", name).gateway()
-	}
-	return ok(http.StatusOK, map[string]any{
-		"id": "/subscriptions/" + seg[1] + "/providers/" + name, "namespace": name,
-		"registrationState": "Registered", "registrationPolicy": "RegistrationRequired", "resourceTypes": types,
-	})
+// tagged is something that has tags, as the tags resource sees it.
+type tagged struct {
+	id   string
+	tags map[string]any
+	// set stores new tags, or refuses.
+	set func(next map[string]any) (response, bool)
 }
 
-// tags answers the tags of a resource or group as a resource of their own.
-func (s *Server) tags(q *request, scope string) response {
+// taggedAt finds what a scope's tags belong to; nil and the refusal where
+// there is nothing that can have any.
+func (s *Server) taggedAt(q *request, scope string) (*tagged, response) {
 	id, err := arm.ParseID(scope)
 	if err != nil {
-		return fail(http.StatusNotFound, "InvalidResourceId", "The scope '%s' can't be read.", scope)
+		return nil, fail(http.StatusNotFound, "InvalidResourceId", "The scope '%s' can't be read.", scope)
+	}
+	if strings.EqualFold(id.Type(), "Microsoft.Resources/subscriptions") {
+		key := strings.ToLower(id.SubscriptionID)
+		return &tagged{id: id.String(), tags: s.subscriptionTags[key], set: func(next map[string]any) (response, bool) {
+			s.subscriptionTags[key] = next
+			return response{}, false
+		}}, response{}
 	}
 	d := s.catalog.ByType(id.Type())
 	if d == nil || d.Body.Fields["tags"] == nil {
-		return fail(http.StatusNotFound, "InvalidResourceType", "Resources of type '%s' have no tags.", id.Type()).gateway()
+		return nil, fail(http.StatusNotFound, "InvalidResourceType", "Resources of type '%s' have no tags.", id.Type()).gateway()
 	}
 	id = canonical(id, d)
 	if resp, missing := s.missingScope(q, id, d); missing {
-		return resp
+		return nil, resp
 	}
 	r := s.store.get(id)
 	if r == nil {
-		return notFound(id, d)
+		return nil, notFound(id, d)
 	}
 	have, _ := r.body["tags"].(map[string]any)
+	return &tagged{id: r.id.String(), tags: have, set: func(next map[string]any) (response, bool) {
+		if op := s.store.busy(id, d); op != nil {
+			return s.conflict(q, op), true
+		}
+		r.body["tags"] = next
+		r.author(q.principal, q.now)
+		s.store.touch(r)
+		return response{}, false
+	}}, response{}
+}
+
+// tags answers the tags of a subscription, group or resource as a resource of
+// their own.
+func (s *Server) tags(q *request, scope string) response {
+	t, resp := s.taggedAt(q, scope)
+	if t == nil {
+		return resp
+	}
+	have := t.tags
 	switch q.method {
 	case http.MethodGet:
 	case http.MethodPut, http.MethodPatch, http.MethodDelete:
@@ -95,11 +105,9 @@ func (s *Server) tags(q *request, scope string) response {
 		if next == nil {
 			return resp
 		}
-		if op := s.store.busy(id, d); op != nil {
-			return s.conflict(q, op)
+		if resp, refused := t.set(next); refused {
+			return resp
 		}
-		r.body["tags"] = next
-		s.store.touch(r)
 		if q.method == http.MethodDelete {
 			return ok(http.StatusOK, nil)
 		}
@@ -111,7 +119,7 @@ func (s *Server) tags(q *request, scope string) response {
 		have = map[string]any{}
 	}
 	return ok(http.StatusOK, map[string]any{
-		"id": r.id.String() + "/providers/Microsoft.Resources/tags/default", "name": "default",
+		"id": t.id + "/providers/Microsoft.Resources/tags/default", "name": "default",
 		"type": "Microsoft.Resources/tags", properties: map[string]any{"tags": have},
 	})
 }
@@ -142,8 +150,9 @@ func nextTags(q *request, have map[string]any) (map[string]any, response) {
 	switch strings.ToLower(operation) {
 	case "replace", "merge":
 		for k, v := range sent {
-			name, _ := field.FoldedKey(next, k)
-			next[name] = v
+			if name, _ := field.FoldedKey(next, k); v != nil {
+				next[name] = v
+			}
 		}
 	case "delete":
 		for k, v := range sent {

@@ -4,7 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +18,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/armature-dev/armature/config"
 	"github.com/armature-dev/armature/pkg/armsim"
@@ -33,16 +37,7 @@ func sdk(t *testing.T, opts armsim.Options) (*arm.Client, *armsim.Listener) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(l.CAPEM)
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
-	core := azcore.ClientOptions{
-		Transport: client, Retry: policy.RetryOptions{MaxRetries: -1},
-		Cloud: cloud.Configuration{
-			ActiveDirectoryAuthorityHost: l.URL,
-			Services:                     map[cloud.ServiceName]cloud.ServiceConfiguration{cloud.ResourceManager: {Endpoint: l.URL, Audience: l.URL}},
-		},
-	}
+	core := coreOptions(l)
 	cred, err := azidentity.NewClientSecretCredential(tenantID, "app", "secret",
 		&azidentity.ClientSecretCredentialOptions{ClientOptions: core, DisableInstanceDiscovery: true})
 	if err != nil {
@@ -144,9 +139,7 @@ func TestManagedIdentity(t *testing.T) {
 	_, l := sdk(t, armsim.Options{})
 	t.Setenv("IDENTITY_ENDPOINT", l.URL+"/_armature/identity/token")
 	t.Setenv("IDENTITY_HEADER", "any")
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(l.CAPEM)
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
+	client := trusting(l)
 	cred, err := azidentity.NewManagedIdentityCredential(&azidentity.ManagedIdentityCredentialOptions{
 		ClientOptions: azcore.ClientOptions{Transport: client}, ID: azidentity.ClientID("app"),
 	})
@@ -169,5 +162,189 @@ func TestManagedIdentity(t *testing.T) {
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		t.Errorf("status %d", resp.StatusCode)
+	}
+}
+
+// trusting is an HTTP client that trusts the listener's certificate.
+func trusting(l *armsim.Listener) *http.Client {
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(l.CAPEM)
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
+}
+
+// coreOptions point azcore and azidentity at a listener.
+func coreOptions(l *armsim.Listener) azcore.ClientOptions {
+	return azcore.ClientOptions{
+		Transport: trusting(l), Retry: policy.RetryOptions{MaxRetries: -1},
+		Cloud: cloud.Configuration{
+			ActiveDirectoryAuthorityHost: l.URL,
+			Services:                     map[cloud.ServiceName]cloud.ServiceConfiguration{cloud.ResourceManager: {Endpoint: l.URL, Audience: l.URL}},
+		},
+	}
+}
+
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	_, l := sdk(t, armsim.Options{TenantID: tenantID, ClientID: "app", ClientSecret: "secret"})
+	core := coreOptions(l)
+	assertion := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(assertion, []byte("a.service.account"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	secret := func(tenant, client, value string) (azcore.TokenCredential, error) {
+		return azidentity.NewClientSecretCredential(tenant, client, value,
+			&azidentity.ClientSecretCredentialOptions{ClientOptions: core, DisableInstanceDiscovery: true})
+	}
+	workload := func(client string) (azcore.TokenCredential, error) {
+		return azidentity.NewWorkloadIdentityCredential(&azidentity.WorkloadIdentityCredentialOptions{
+			ClientOptions: core, DisableInstanceDiscovery: true, TenantID: tenantID, ClientID: client, TokenFilePath: assertion,
+		})
+	}
+	for name, c := range map[string]struct {
+		make func() (azcore.TokenCredential, error)
+		want string
+	}{
+		"secret":         {func() (azcore.TokenCredential, error) { return secret(tenantID, "app", "secret") }, ""},
+		"wrong secret":   {func() (azcore.TokenCredential, error) { return secret(tenantID, "app", "guess") }, "AADSTS7000215"},
+		"unknown client": {func() (azcore.TokenCredential, error) { return secret(tenantID, "other", "secret") }, "AADSTS700016"},
+		"unknown tenant": {func() (azcore.TokenCredential, error) { return secret("nope", "app", "secret") }, "AADSTS90002"},
+		"workload":       {func() (azcore.TokenCredential, error) { return workload("app") }, ""},
+		"unknown pod":    {func() (azcore.TokenCredential, error) { return workload("other") }, "AADSTS700016"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cred, err := c.make()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = cred.GetToken(t.Context(), policy.TokenRequestOptions{Scopes: []string{l.URL + "/.default"}})
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// named is what azcore wants of a resumed poller: a type with a name.
+type named struct{ Name string }
+
+// TestResume makes a poller of another's token, as a manager does that was
+// restarted in the middle of an operation.
+//
+//nolint:bodyclose // do closes the bodies when the test ends
+func TestResume(t *testing.T) {
+	t.Parallel()
+	c, l := sdk(t, armsim.Options{OperationPolls: 2, TenantID: tenantID})
+	poll(t, c, do(t, c, l, "PUT", group, groupVersion, `{"location":"westeurope"}`))
+	resp := do(t, c, l, "PUT", network, networkVersion, `{"location":"westeurope","properties":{"addressSpace":{"addressPrefixes":["10.0.0.0/16"]}}}`)
+	p, err := runtime.NewPoller[named](resp, c.Pipeline(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := p.ResumeToken()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := runtime.NewPollerFromResumeToken[named](token, c.Pipeline(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []bool{false, true} {
+		if _, err := again.Poll(t.Context()); err != nil || again.Done() != want {
+			t.Fatalf("poll %d: done %v, %v", i+1, again.Done(), err)
+		}
+	}
+	v, err := again.Result(t.Context())
+	if err != nil || v.Name != "net" {
+		t.Errorf("got %v, %v", v, err)
+	}
+}
+
+// TestFailedOperation sees what azcore makes of an operation that fails.
+//
+//nolint:bodyclose // do closes the bodies when the test ends
+func TestFailedOperation(t *testing.T) {
+	t.Parallel()
+	for name, method := range map[string]string{"by Azure-AsyncOperation": http.MethodPut, "by Location": http.MethodDelete} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, l := sdk(t, armsim.Options{TenantID: tenantID})
+			poll(t, c, do(t, c, l, "PUT", group, groupVersion, `{"location":"westeurope"}`))
+			fault := `{"method":"` + method + `","failOperation":true,"code":"OutOfQuota","message":"no cores left"}`
+			do(t, c, l, "POST", "/_armature/faults", groupVersion, fault)
+			body := `{"location":"westeurope","sku":{"name":"Standard_B1s","capacity":1},"properties":{}}`
+			path, version := vmss, vmssVersion
+			if method == http.MethodDelete {
+				path, version, body = group, groupVersion, ""
+			}
+			p, err := runtime.NewPoller[map[string]any](do(t, c, l, method, path, version, body), c.Pipeline(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = p.PollUntilDone(t.Context(), &runtime.PollUntilDoneOptions{Frequency: time.Second})
+			if e, ok := errors.AsType[*azcore.ResponseError](err); !ok || e.ErrorCode != "OutOfQuota" {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// TestRegistersByItself lets azcore's own policy register a provider and
+// repeat the request.
+//
+//nolint:bodyclose // do closes the bodies when the test ends
+func TestRegistersByItself(t *testing.T) {
+	t.Parallel()
+	c, l := sdk(t, armsim.Options{TenantID: tenantID, Unregistered: []string{"Microsoft.Network"}})
+	poll(t, c, do(t, c, l, "PUT", group, groupVersion, `{"location":"westeurope"}`))
+	if resp := do(t, c, l, "PUT", network, networkVersion, `{"location":"westeurope","properties":{}}`); resp.StatusCode != http.StatusCreated {
+		t.Errorf("status %d", resp.StatusCode)
+	}
+}
+
+// TestPager follows nextLinks with azcore's pager.
+//
+//nolint:bodyclose // do closes the bodies when the test ends
+func TestPager(t *testing.T) {
+	t.Parallel()
+	type page struct {
+		Value    []map[string]any
+		NextLink string
+	}
+	c, l := sdk(t, armsim.Options{TenantID: tenantID, PageSize: 2, EmptyPages: true})
+	poll(t, c, do(t, c, l, "PUT", group, groupVersion, `{"location":"westeurope"}`))
+	for _, n := range []string{"a", "b", "c"} {
+		poll(t, c, do(t, c, l, "PUT", network+n, networkVersion, `{"location":"westeurope","properties":{}}`))
+	}
+	next := l.URL + group + "/providers/Microsoft.Network/virtualNetworks?api-version=" + networkVersion
+	pager := runtime.NewPager(runtime.PagingHandler[page]{
+		More: func(p page) bool { return p.NextLink != "" },
+		Fetcher: func(ctx context.Context, p *page) (page, error) {
+			if p != nil {
+				next = p.NextLink
+			}
+			req, err := runtime.NewRequest(ctx, http.MethodGet, next)
+			if err != nil {
+				return page{}, err
+			}
+			resp, err := c.Pipeline().Do(req)
+			if err != nil {
+				return page{}, err
+			}
+			defer resp.Body.Close()
+			var got page
+			return got, runtime.UnmarshalAsJSON(resp, &got)
+		},
+	})
+	var sizes []int
+	for pager.More() {
+		p, err := pager.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes = append(sizes, len(p.Value))
+	}
+	if d := cmp.Diff([]int{0, 2, 1}, sizes); d != "" {
+		t.Error(d)
 	}
 }

@@ -29,21 +29,39 @@ type Options struct {
 	TenantID string
 	// Clock gives the time; nil is time.Now.
 	Clock func() time.Time
-	// NoRateLimits answers any number of requests.
+	// NoRateLimits answers any number of requests; RateLimits says how many
+	// otherwise.
 	NoRateLimits bool
+	RateLimits   RateLimits
+	// ClientID and ClientSecret are the only ones that log in; "": any does.
+	ClientID, ClientSecret string
+	// OperationPolls ends an operation when it, or its resource, has been
+	// asked for so often. With 0 time alone ends it; otherwise
+	// OperationDuration, where it is not 0, ends it as well.
+	OperationPolls int
+	// PageSize is how many items a list's page holds; 0 is 1000. EmptyPages
+	// begins lists with an empty page, which ARM allows.
+	PageSize   int
+	EmptyPages bool
+	// Unregistered are provider namespaces that subscriptions have to
+	// register first.
+	Unregistered []string
 }
 
 // Server simulates ARM. It is safe for concurrent use.
 type Server struct {
-	opts    Options
-	catalog *resource.Catalog
-	key     []byte
+	opts     Options
+	catalog  *resource.Catalog
+	key      []byte
+	profiles map[string]profile
 
-	mu      sync.Mutex
-	store   *store
-	journal journal
-	faults  []*fault
-	limits  limits
+	mu               sync.Mutex
+	store            *store
+	journal          journal
+	faults           []*fault
+	limits           limits
+	registry         registry
+	subscriptionTags map[string]map[string]any
 }
 
 // New returns a simulator of the catalog's types without any resources.
@@ -56,7 +74,11 @@ func New(catalog *resource.Catalog, opts Options) *Server {
 	}
 	key := make([]byte, 32)
 	_, _ = rand.Read(key)
-	return &Server{opts: opts, catalog: catalog, key: key, store: newStore(catalog), limits: limits{}}
+	return &Server{
+		opts: opts, catalog: catalog, key: key, profiles: profiles(), store: newStore(catalog), limits: limits{},
+		registry:         registry{from: opts.Unregistered, states: map[string]bool{}},
+		subscriptionTags: map[string]map[string]any{},
+	}
 }
 
 // Handler serves ARM, the login endpoints and /_armature.
@@ -125,7 +147,8 @@ func (s *Server) answer(q *request) response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.store.settle(q.now)
-	if !s.authorized(q) {
+	principal, granted := s.authorized(q)
+	if !granted {
 		return fail(http.StatusUnauthorized, "InvalidAuthenticationToken",
 			"The access token is missing, expired or was not issued here; get one from the token endpoint.").
 			with("WWW-Authenticate", `Bearer authorization_uri="`+q.base+`/`+s.tenant()+`", error="invalid_token"`)
@@ -133,7 +156,8 @@ func (s *Server) answer(q *request) response {
 	if q.path == "" {
 		return fail(http.StatusBadRequest, "InvalidResourceId", "The path holds an escaped slash.")
 	}
-	name, value, retry := s.limits.take(q, s.opts.NoRateLimits)
+	q.principal = principal
+	name, value, retry := s.limits.take(q, s.opts.RateLimits, s.opts.NoRateLimits)
 	if retry > 0 {
 		return throttled(q, retry).with(name, value)
 	}

@@ -43,9 +43,11 @@ func newSimOf(tb testing.TB, catalog *resource.Catalog, opts armsim.Options) *si
 	return s
 }
 
-func (s *sim) login() {
+func (s *sim) login() { s.t.Helper(); s.loginAs("a") }
+
+func (s *sim) loginAs(client string) {
 	s.t.Helper()
-	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {"a"}, "client_secret": {"b"}}
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client}, "client_secret": {"b"}}
 	r := httptest.NewRequestWithContext(s.t.Context(), http.MethodPost, "https://sim/t/oauth2/v2.0/token", strings.NewReader(form.Encode()))
 	w := httptest.NewRecorder()
 	s.h.ServeHTTP(w, r)

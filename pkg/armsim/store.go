@@ -21,6 +21,8 @@ type record struct {
 	body map[string]any
 	etag string
 	seq  int
+	// created and changed are when it was first and last written.
+	created, changed time.Time
 	// op is the operation that runs on the resource; nil where none does.
 	op *operation
 }

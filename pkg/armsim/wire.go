@@ -21,6 +21,8 @@ type request struct {
 	// base is the scheme and host that the client used.
 	base string
 	now  time.Time
+	// principal is who asks, by the token.
+	principal string
 	// fault is what an injected fault does to the request; nil for most.
 	fault *fault
 }

@@ -3,7 +3,6 @@ package armsim
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
@@ -148,22 +147,19 @@ func (s *Server) apply(q *request, id arm.ID, d *resource.Descriptor, r *record,
 	if created {
 		r = s.store.put(id, d)
 	}
+	if q.method == http.MethodPut {
+		r.id = id // stored as last spelled
+	}
 	touched := s.setBody(r, next)
 	for _, t := range touched {
 		invent(t.desc.Body, t.body, q.now)
+		t.author(q.principal, q.now)
 	}
 	s.store.touch(r)
-	verb := d.Verbs[q.method]
-	// A type that answers a create with 202 and knows no 201 updates at once:
-	// so Storage was seen to.
-	old202 := slices.Contains(verb.Codes, http.StatusAccepted) && !slices.Contains(verb.Codes, http.StatusCreated)
-	status := http.StatusOK
-	if created && q.method == http.MethodPut {
-		status = http.StatusCreated
-	}
-	if !verb.LRO || q.method == http.MethodPut && old202 && !created {
+	m := s.mannerOf(d, q.method, created)
+	if !m.lro {
 		s.state(touched, arm.Succeeded)
-		return s.answerWith(status, r)
+		return s.answerWith(m.status, r)
 	}
 	op := s.newOperation(q, id, d)
 	op.code, op.show = http.StatusOK, r
@@ -174,13 +170,11 @@ func (s *Server) apply(q *request, id arm.ID, d *resource.Descriptor, r *record,
 		s.state(touched, "Updating")
 	}
 	s.store.settle(q.now)
-	switch {
-	case q.method == http.MethodPut && old202:
-		return s.follow(q, ok(http.StatusAccepted, nil), op, false, true)
-	case q.method == http.MethodPatch && slices.Contains(verb.Codes, http.StatusAccepted):
-		return s.follow(q, s.answerWith(http.StatusAccepted, r), op, true, true)
+	resp := s.answerWith(m.status, r)
+	if m.status == http.StatusAccepted && q.method == http.MethodPut {
+		resp = ok(m.status, nil)
 	}
-	return s.follow(q, s.answerWith(status, r), op, true, q.method == http.MethodPatch)
+	return s.follow(q, resp, op, m.async, m.location)
 }
 
 func (s *Server) state(records []*record, state string) {
