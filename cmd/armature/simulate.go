@@ -44,6 +44,7 @@ func newSimulateCommand() *cobra.Command {
 	f.StringVar(&flags.opts.ClientSecret, "client-secret", "", "its secret (default: any)")
 	f.IntVar(&flags.opts.OperationPolls, "operation-polls", 0, "end an operation when it has been asked for so often (default: when its time has come)")
 	f.IntVar(&flags.opts.PageSize, "page-size", 0, "how many items a page of a list holds (default 1000)")
+	f.BoolVar(&flags.opts.CheckReferences, "check-references", false, "refuse bodies that name resources which are not there, where the service is one that looks")
 	f.StringSliceVar(&flags.opts.Unregistered, "unregistered", nil, "provider namespace that has to be registered first, may be repeated")
 	f.BoolVar(&flags.opts.NoRateLimits, "no-rate-limits", false, "never answer 429")
 	f.StringVar(&flags.caOut, "ca-out", "", "file to write the certificate to that clients have to trust")

@@ -63,6 +63,14 @@ func acceptObject(f *field.Field, m map[string]any, keepNull bool) map[string]an
 	return out
 }
 
+// childOf is the field of one property; nil where nothing declares it.
+func childOf(f *field.Field, m map[string]any, name string) *field.Field {
+	if f == nil || f.Type == nil {
+		return nil
+	}
+	return f.Child(m, name)
+}
+
 func elem(f *field.Field) *field.Field {
 	if f == nil || f.Type == nil {
 		return nil
@@ -92,10 +100,7 @@ func replace(f *field.Field, sent, old any, keepSecrets bool) any {
 func replaceObject(f *field.Field, sent, old map[string]any, keepSecrets bool) map[string]any {
 	out := make(map[string]any, len(sent))
 	for k, v := range sent {
-		var c *field.Field
-		if f != nil && f.Type != nil {
-			c = f.Child(sent, k)
-		}
+		c := childOf(f, sent, k)
 		if c != nil && c.Behaviours.Has(field.ReadOnly) {
 			continue
 		}
@@ -188,11 +193,7 @@ func visible(f *field.Field, v any) any {
 	case map[string]any:
 		out := make(map[string]any, len(x))
 		for k, e := range x {
-			var c *field.Field
-			if f != nil && f.Type != nil {
-				c = f.Child(x, k)
-			}
-			if c == nil || !hidden(c) {
+			if c := childOf(f, x, k); c == nil || !hidden(c) {
 				out[k] = visible(c, e)
 			}
 		}

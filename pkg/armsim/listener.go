@@ -77,6 +77,16 @@ func (s *Server) Start(ctx context.Context, listen string) (*Listener, error) {
 	return l, nil
 }
 
+// Client is an HTTP client that trusts the listener; it is a Transporter of
+// azcore as it is.
+func (l *Listener) Client() *http.Client {
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(l.CAPEM)
+	return &http.Client{Transport: &http.Transport{
+		ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
+	}}
+}
+
 // Wait returns when the listener has stopped; nil where the context ended it.
 func (l *Listener) Wait() error { return <-l.done }
 

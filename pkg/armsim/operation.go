@@ -13,6 +13,7 @@ type operation struct {
 	namespace string
 	scope     string
 	location  string
+	creates   bool
 	deletes   bool
 	targets   []*record
 	start     time.Time
@@ -46,8 +47,28 @@ func (s *store) poll(op *operation, now time.Time) {
 	}
 }
 
+// What has ended is forgotten after a while, as ARM does, once there are many.
+const (
+	keptOperations = 1000
+	keptFor        = time.Hour
+)
+
+// forget drops operations that ended long ago.
+func (s *store) forget(now time.Time) {
+	if len(s.ops) < 2*s.kept+keptOperations {
+		return
+	}
+	for id, op := range s.ops {
+		if op.status != inProgress && now.Sub(op.end) > keptFor {
+			delete(s.ops, id)
+		}
+	}
+	s.kept = len(s.ops)
+}
+
 // begin starts an operation on targets.
 func (s *store) begin(op *operation, targets ...*record) {
+	s.forget(op.start)
 	op.id, op.status, op.targets = newUUID(), inProgress, targets
 	for _, r := range targets {
 		r.op = op
@@ -103,6 +124,7 @@ func (s *store) finish(op *operation) {
 		}
 		setState(r.desc.Body, r.body, op.status)
 	}
+	op.targets = nil
 }
 
 // percent is how much of the operation is done at now.

@@ -43,6 +43,12 @@ func TestSomebodyElse(t *testing.T) {
 	if _, ok := s.Get(network + "/subnets/a"); !ok {
 		t.Error("the subnet in the network is none")
 	}
+	if err := s.Delete(network + "/subnets/a"); err != nil {
+		t.Error(err)
+	}
+	if after, _ := s.Get(network); after["etag"] == got["etag"] {
+		t.Error("a subnet less leaves the network's etag")
+	}
 	if err := s.Delete(group); err != nil {
 		t.Error(err)
 	}
@@ -87,6 +93,7 @@ func TestJournalFilters(t *testing.T) {
 	s.do("GET", "/_armature/journal?type=microsoft.storage/STORAGEACCOUNTS", "").want(200,
 		"0.method", "PUT", "1.path", account+"/listKeys", "2.method", "GET", "3", nil)
 	s.do("GET", "/_armature/journal?since=4&method=post,get", "").want(200, "0.seq", 5, "1.seq", 6, "2", nil)
+	s.do("GET", "/_armature/journal?since=5", "").want(200, "0.seq", 6, "1", nil)
 	s.do("GET", "/_armature/journal?since=x", "").want(400)
 	s.do("GET", "/_armature/journal?prefix="+network, "").want(200, "1.path", network+"/subnets/a", "2", nil)
 }

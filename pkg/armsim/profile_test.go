@@ -238,3 +238,36 @@ func TestChance(t *testing.T) {
 	a := s.do("PUT", vmss+vv, vmssBody).want(201, state, "Creating")
 	s.do("GET", a.header.Get("Azure-AsyncOperation"), "").want(200, "status", "Canceled", "error.code", "OperationCanceled")
 }
+
+func TestReferences(t *testing.T) {
+	t.Parallel()
+	s := newSim(t, armsim.Options{OperationDuration: time.Minute, CheckReferences: true})
+	s.group()
+	subnet := network + "/subnets/a"
+	body := `{"location":"westeurope","sku":{"name":"Standard_B1s","capacity":1},"properties":{"virtualMachineProfile":{"networkProfile":{"networkInterfaceConfigurations":[
+		{"name":"n","properties":{"ipConfigurations":[{"name":"i","properties":{"subnet":{"id":"` + subnet + `"}}}]}}]}}}}`
+	s.do("PUT", vmss+vv, body).want(404, "error.code", "NotFound")
+	s.do("PUT", network+nv, `{"location":"westeurope","properties":{"subnets":[{"name":"a"}]}}`).want(201)
+	s.do("PUT", vmss+vv, body).want(400, "error.code", "ReferencedResourceNotProvisioned")
+	peering := `{"location":"westeurope","properties":{"subnets":[{"name":"b","properties":{"natGateway":{"id":"` + network + `"}}}]}}`
+	s.do("PUT", network+"2"+nv, peering).want(429, "error.code", "RetryableError", "error.details.0.code", "ReferencedResourceNotProvisioned")
+	s.advance(time.Minute)
+	s.do("PUT", vmss+vv, body).want(201)
+	s.do("PATCH", network+nv, `{"tags":{"a":"b"}}`).want(200)
+	s.do("PUT", network+"3"+nv, `{"location":"westeurope","properties":{"ddosProtectionPlan":{"id":"`+network+`9"}}}`).want(400,
+		"error.code", "InvalidResourceReference", "error.target", "properties.ddosProtectionPlan.id")
+}
+
+func TestOldOperationsAreForgotten(t *testing.T) {
+	t.Parallel()
+	s := newSim(t, armsim.Options{NoRateLimits: true})
+	s.group()
+	first := s.do("PUT", network+nv, networkBody).want(201).header.Get("Azure-AsyncOperation")
+	s.do("GET", first, "").want(200)
+	s.advance(2 * time.Hour)
+	s.login()
+	for range 1001 {
+		s.do("PUT", network+nv, networkBody).want(200)
+	}
+	s.do("GET", first, "").want(404)
+}

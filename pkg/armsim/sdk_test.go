@@ -2,8 +2,6 @@ package armsim_test
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"net/http"
 	"os"
@@ -139,7 +137,7 @@ func TestManagedIdentity(t *testing.T) {
 	_, l := sdk(t, armsim.Options{})
 	t.Setenv("IDENTITY_ENDPOINT", l.URL+"/_armature/identity/token")
 	t.Setenv("IDENTITY_HEADER", "any")
-	client := trusting(l)
+	client := l.Client()
 	cred, err := azidentity.NewManagedIdentityCredential(&azidentity.ManagedIdentityCredentialOptions{
 		ClientOptions: azcore.ClientOptions{Transport: client}, ID: azidentity.ClientID("app"),
 	})
@@ -165,17 +163,10 @@ func TestManagedIdentity(t *testing.T) {
 	}
 }
 
-// trusting is an HTTP client that trusts the listener's certificate.
-func trusting(l *armsim.Listener) *http.Client {
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(l.CAPEM)
-	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
-}
-
 // coreOptions point azcore and azidentity at a listener.
 func coreOptions(l *armsim.Listener) azcore.ClientOptions {
 	return azcore.ClientOptions{
-		Transport: trusting(l), Retry: policy.RetryOptions{MaxRetries: -1},
+		Transport: l.Client(), Retry: policy.RetryOptions{MaxRetries: -1},
 		Cloud: cloud.Configuration{
 			ActiveDirectoryAuthorityHost: l.URL,
 			Services:                     map[cloud.ServiceName]cloud.ServiceConfiguration{cloud.ResourceManager: {Endpoint: l.URL, Audience: l.URL}},

@@ -43,6 +43,10 @@ type Options struct {
 	// begins lists with an empty page, which ARM allows.
 	PageSize   int
 	EmptyPages bool
+	// CheckReferences refuses bodies that name a resource which is not there,
+	// or is still being created, if the catalog knows its type and the service
+	// is one that looks.
+	CheckReferences bool
 	// Unregistered are provider namespaces that subscriptions have to
 	// register first.
 	Unregistered []string

@@ -40,8 +40,10 @@ type store struct {
 	kids    map[string]map[string]*record
 	ops     map[string]*operation
 	running []*operation
-	shown   map[*resource.Descriptor][]shown
-	seq     int
+	// kept is how many operations the last forgetting left.
+	kept  int
+	shown map[*resource.Descriptor][]shown
+	seq   int
 }
 
 func newStore(catalog *resource.Catalog) *store {

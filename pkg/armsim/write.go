@@ -101,6 +101,9 @@ func (s *Server) next(q *request, id arm.ID, d *resource.Descriptor, r *record, 
 	if resp, refused := s.refusedChildren(id, d, next); refused {
 		return nil, resp
 	}
+	if resp, refused := s.refusedReference(id, d, accepted); refused {
+		return nil, resp
+	}
 	return next, response{}
 }
 
@@ -162,7 +165,7 @@ func (s *Server) apply(q *request, id arm.ID, d *resource.Descriptor, r *record,
 		return s.answerWith(m.status, r)
 	}
 	op := s.newOperation(q, id, d)
-	op.code, op.show = http.StatusOK, r
+	op.code, op.show, op.creates = http.StatusOK, r, created
 	s.store.begin(op, touched...)
 	if created {
 		s.state(touched, "Creating")
